@@ -53,7 +53,7 @@ static void fault_plans(void)
 
 static void sim_plans(void)
 {
-    plans_of("LATERAL_SIM", "order=1,shares=1,words=4");
+    plans_of("LATERAL_SIM", "order=1,shares=1,words=4,most=2,bound=1");
 }
 
 static void nothing_behind(void)
@@ -154,6 +154,24 @@ static void one_width(void)
     CHECK(!(net.at[0]->able(to) & TRANSPORT_ORDERS), "no order");
 }
 
+/* A key is good on connections to the first worker of its process alone. */
+static void bound_keys(void)
+{
+    static char memory[64];
+    char packed[TRANSPORT_KEY];
+    size_t bytes = sizeof packed;
+    setenv("LATERAL_SIM", "bound=1", 1);
+    net.onesided = TRANSPORT_ONESIDED | TRANSPORT_ALONE;
+    net_start(2, 2);
+    void *shared = net.at[1]->share(memory, sizeof memory);
+    CHECK(shared && net.at[1]->pack(shared, packed, &bytes) == 0, "memory is shared");
+    for (int number = 0; number < 2; number++) {
+        struct net_worker *worker = net_worker(0, number);
+        CHECK(net.at[0]->unpack(net_to(worker, 1, 0), packed, bytes), "to the first worker");
+        CHECK(!net.at[0]->unpack(net_to(worker, 1, 1), packed, bytes), "to the second one");
+    }
+}
+
 const struct net_case cases_switches[] = {{"fault_plans", fault_plans, "fault"},
                                           {"sim_plans", sim_plans, "sim"},
                                           {"nothing_behind_fault", nothing_behind, "fault"},
@@ -167,4 +185,5 @@ const struct net_case cases_switches[] = {{"fault_plans", fault_plans, "fault"},
                                           {"breaks", breaks, "fault"},
                                           {"few_shares", few_shares, "sim"},
                                           {"one_width", one_width, "sim"},
+                                          {"bound_keys", bound_keys, "sim"},
                                           {0}};

@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 
 enum { MOVES = 16 }; /* operations that move on in a call of progress, at most */
 
@@ -42,40 +41,28 @@ unsigned sim_atomics(void *peer, size_t bytes)
 
 /* --- Operations under way */
 
-/* splitmix64 */
-static uint64_t next_random(struct sim_worker *worker)
+static struct sim_worker *worker_of(const struct sim_peer *peer)
 {
-    uint64_t z = worker->random += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
+    return (struct sim_worker *)peer->wrapped.worker;
 }
 
-static uint64_t draw_due(struct sim_worker *worker)
-{
-    const uint64_t random = next_random(worker);
-    if (random % 100 >= sim_plan.hold || !sim_plan.steps)
-        return worker->step;
-    return worker->step + 1 + (random >> 8) % sim_plan.steps;
-}
-
-static struct sim_operation *begin(struct sim_peer *peer, const struct sim_operation *what, size_t room)
+static struct sim_operation *begin_operation(struct sim_peer *peer, const struct sim_operation *what, size_t room)
 {
     struct sim_operation *operation = malloc(sizeof *operation + room);
-    struct sim_worker *worker = peer->worker;
+    struct sim_worker *worker = worker_of(peer);
     if (!operation)
         abort();
     *operation = *what;
     operation->peer = peer;
     operation->fence = worker->fence;
-    operation->due = draw_due(worker);
+    operation->due = wrapper_draw_due(&worker->wrapped);
     *worker->last = operation;
     worker->last = &operation->next;
-    eventfd_write(worker->wake, 1); /* a thread must call progress */
+    wrapper_wake(&worker->wrapped);
     return operation;
 }
 
-static void take_out(struct sim_worker *worker, struct sim_operation *operation)
+static void remove_operation(struct sim_worker *worker, struct sim_operation *operation)
 {
     struct sim_operation **at = &worker->first;
     while (*at != operation)
@@ -103,16 +90,16 @@ static bool take_failed(struct sim_peer *peer)
     return failed;
 }
 
-static void end(struct sim_operation *operation, bool failed)
+static void end_operation(struct sim_operation *operation, bool failed)
 {
-    struct sim_worker *worker = operation->peer->worker;
+    struct sim_worker *worker = worker_of(operation->peer);
     void *token = operation->token;
     if (failed && (operation->what == PUT || (operation->what == ATOMIC && !operation->dest)))
         tell_flushes(operation);
-    take_out(worker, operation);
+    remove_operation(worker, operation);
     free(operation);
     if (token)
-        sim_events->finished(token, failed);
+        wrapper.events->finished(token, failed);
 }
 
 /* Reads the source; its owner may change it from now on. */
@@ -122,12 +109,12 @@ static void read_source(struct sim_operation *put)
     memcpy(put->data, put->source, put->bytes);
     put->source = 0;
     put->token = 0;
-    put->due = draw_due(put->peer->worker);
+    put->due = wrapper_draw_due(put->peer->wrapped.worker);
     if (token)
-        sim_events->finished(token, 0);
+        wrapper.events->finished(token, 0);
 }
 
-static void move(struct sim_operation *operation)
+static void move_operation(struct sim_operation *operation)
 {
     const struct sim_key *key = operation->key;
     switch (operation->what) {
@@ -135,11 +122,11 @@ static void move(struct sim_operation *operation)
         if (operation->source)
             read_source(operation);
         else
-            end(operation, !sim_write(key, operation->there, operation->data, operation->bytes));
+            end_operation(operation, !sim_write(key, operation->there, operation->data, operation->bytes));
         break;
-    case GET: end(operation, !sim_read(key, operation->there, operation->dest, operation->bytes)); break;
-    case ATOMIC: end(operation, !sim_change(key, operation->there, operation->word, operation->dest)); break;
-    case FLUSH: end(operation, operation->failed); break;
+    case GET: end_operation(operation, !sim_read(key, operation->there, operation->dest, operation->bytes)); break;
+    case ATOMIC: end_operation(operation, !sim_change(key, operation->there, operation->word, operation->dest)); break;
+    case FLUSH: end_operation(operation, operation->failed); break;
     }
 }
 
@@ -147,7 +134,7 @@ static void move(struct sim_operation *operation)
  * before it. */
 static bool must_wait(const struct sim_operation *operation)
 {
-    const struct sim_worker *worker = operation->peer->worker;
+    const struct sim_worker *worker = worker_of(operation->peer);
     for (const struct sim_operation *before = worker->first; before != operation; before = before->next)
         if (before->peer == operation->peer && (operation->what == FLUSH || before->fence < operation->fence))
             return true;
@@ -156,9 +143,11 @@ static bool must_wait(const struct sim_operation *operation)
 
 static bool move_one(struct sim_worker *worker)
 {
-    for (struct sim_operation *operation = worker->first; operation; operation = operation->next)
-        if (operation->due <= worker->step && !must_wait(operation)) {
-            move(operation); /* an event may begin others, so the search starts again */
+    uint64_t count = 0;
+    for (struct sim_operation *operation = worker->first; operation && count++ < sim_plan.most;
+         operation = operation->next)
+        if (operation->due <= worker->wrapped.step && !must_wait(operation)) {
+            move_operation(operation); /* an event may begin others, so the search starts again */
             return true;
         }
     return false;
@@ -167,7 +156,7 @@ static bool move_one(struct sim_worker *worker)
 int sim_adapter_move(struct sim_worker *worker)
 {
     int count = 0;
-    worker->step++;
+    worker->wrapped.step++;
     while (count < MOVES && move_one(worker))
         count++;
     return count;
@@ -179,12 +168,12 @@ enum transport_status sim_put(void *to, void *key, uint64_t there, const void *s
 {
     struct sim_peer *peer = to;
     sim_count(&lateral_sim_counts.puts);
-    if (!sim_plan.hold && !peer->worker->first)
+    if (!wrapper.hold && !worker_of(peer)->first)
         return sim_write(key, there, source, bytes) ? TRANSPORT_DONE : TRANSPORT_FAILED;
     const struct sim_operation put =
         {.what = PUT, .token = token, .key = key, .there = there, .source = source, .bytes = bytes};
-    struct sim_operation *made = begin(peer, &put, bytes);
-    if (next_random(peer->worker) % 2)
+    struct sim_operation *made = begin_operation(peer, &put, bytes);
+    if (wrapper_random(peer->wrapped.worker) % 2)
         return TRANSPORT_PENDING;
     made->token = 0;
     read_source(made);
@@ -195,11 +184,11 @@ enum transport_status sim_get(void *to, void *key, uint64_t there, void *dest, s
 {
     struct sim_peer *peer = to;
     sim_count(&lateral_sim_counts.gets);
-    if (!sim_plan.hold)
+    if (!wrapper.hold)
         return sim_read(key, there, dest, bytes) ? TRANSPORT_DONE : TRANSPORT_FAILED;
     const struct sim_operation get =
         {.what = GET, .token = token, .key = key, .there = there, .dest = dest, .bytes = bytes};
-    begin(peer, &get, 0);
+    begin_operation(peer, &get, 0);
     return TRANSPORT_PENDING;
 }
 
@@ -210,11 +199,11 @@ enum transport_status sim_atomic(void *to, void *key, uint64_t there, const stru
     sim_count(&lateral_sim_counts.atomics);
     if (old)
         sim_count(&lateral_sim_counts.fetches);
-    if (!sim_plan.hold && !peer->worker->first)
+    if (!wrapper.hold && !worker_of(peer)->first)
         return sim_change(key, there, word, old) ? TRANSPORT_DONE : TRANSPORT_FAILED;
     const struct sim_operation atomic =
         {.what = ATOMIC, .token = token, .key = key, .there = there, .dest = old, .word = word};
-    begin(peer, &atomic, 0);
+    begin_operation(peer, &atomic, 0);
     return TRANSPORT_PENDING;
 }
 
@@ -222,9 +211,9 @@ enum transport_status sim_flush(void *to, void *token)
 {
     struct sim_peer *peer = to;
     sim_count(&lateral_sim_counts.flushes);
-    if (!peer->worker->first)
+    if (!worker_of(peer)->first)
         return take_failed(peer) ? TRANSPORT_FAILED : TRANSPORT_DONE;
-    begin(peer, &(struct sim_operation){.what = FLUSH, .token = token}, 0)->failed = take_failed(peer);
+    begin_operation(peer, &(struct sim_operation){.what = FLUSH, .token = token}, 0)->failed = take_failed(peer);
     return TRANSPORT_PENDING;
 }
 

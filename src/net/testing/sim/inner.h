@@ -15,18 +15,16 @@
 #ifndef NET_SIM_INNER_H
 #define NET_SIM_INNER_H
 
-#include "net/transport.h"
+#include "net/testing/wrapper.h"
 
-#include <stdbool.h>
-
-/* LATERAL_SIM, such as "seed=3,hold=50,steps=20,order=1,shares=4,words=8". */
+/* LATERAL_SIM, such as "seed=3,hold=50,steps=20,order=1,shares=4,words=8,most=64,bound=1". With hold=0 an operation is done when
+ * it returns. */
 struct sim_plan {
-    uint64_t seed;
-    uint32_t hold;  /* percent of the steps of operations that are held back; 0: an operation is done when it returns */
-    uint32_t steps; /* held for at most this many calls of progress */
-    uint32_t order; /* 1: the adapter can keep puts in order */
-    uint32_t shares; /* pieces of memory that a process may share */
-    uint32_t words;  /* 4, 8, or the sum: widths of the adapter's atomics; 0: it has none */
+    uint64_t order;  /* 1: the adapter can keep puts in order */
+    uint64_t shares; /* pieces of memory that a process may share */
+    uint64_t words;  /* 4, 8, or the sum: widths of the adapter's atomics; 0: it has none */
+    uint64_t most;   /* operations that the adapter works at, of a worker; later ones wait */
+    uint64_t bound;  /* 1: a key is good on connections to the first worker of its process alone, as Slingshot's are */
 };
 
 /* What this process has done. Tests find the symbol `lateral_sim_counts`. Relaxed. */
@@ -44,25 +42,20 @@ static inline void sim_count(uint64_t *what)
 }
 
 struct sim_worker {
-    void *at, *owner;
-    uint64_t random, step;
+    struct wrapper_worker wrapped;
+    uint64_t number;             /* of those of this life */
     uint64_t fence;              /* number of the last `order` */
     struct sim_operation *first; /* operations under way, oldest first */
     struct sim_operation **last;
-    struct sim_peer *peers;
-    int wake, files; /* eventfd: something is under way; epoll of it and of the inner descriptor */
-    struct sim_worker *next;
 };
 
 struct sim_peer {
-    void *at;
-    struct sim_worker *worker;
-    bool failed; /* a put has, and no flush has told */
-    struct sim_peer *next;
+    struct wrapper_peer wrapped;
+    uint64_t number; /* of the worker at the other end */
+    bool failed;     /* a put has, and no flush has told */
 };
 
 extern struct sim_plan sim_plan;
-extern const struct transport_events *sim_events;
 
 /* key.c. read, write and change copy between this process and memory of a key, and return false when that is not shared any
  * more. change is an atomic; `old` may be null. */

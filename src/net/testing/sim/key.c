@@ -81,8 +81,7 @@ void *sim_unpack(void *peer, const void *packed, size_t bytes)
 {
     struct sim_key *key = malloc(sizeof *key);
     char path[64];
-    (void)peer;
-    if (!key || bytes != sizeof *key) {
+    if (!key || bytes != sizeof *key || (sim_plan.bound && ((const struct sim_peer *)peer)->number)) {
         free(key);
         return 0;
     }
@@ -102,7 +101,7 @@ void sim_forget(void *of)
 
 /* --- Accesses. They return false when the memory is not shared any more. */
 
-static bool copy(const struct sim_key *key, uint64_t there, void *here, size_t bytes, bool write)
+static bool copy_bytes(const struct sim_key *key, uint64_t there, void *here, size_t bytes, bool write)
 {
     const struct iovec local = {here, bytes}, remote = {(void *)(uintptr_t)there, bytes};
     ssize_t done = write ? process_vm_writev(key->pid, &local, 1, &remote, 1, 0)
@@ -114,7 +113,7 @@ static bool is_shared(const struct sim_key *key, uint64_t there, size_t bytes)
 {
     uint64_t shared = 0;
     if (there >= key->start && there + bytes <= key->start + key->bytes &&
-        copy(key, key->word, &shared, sizeof shared, false) && shared == 1)
+        copy_bytes(key, key->word, &shared, sizeof shared, false) && shared == 1)
         return true;
     sim_count(&lateral_sim_counts.refused);
     return false;
@@ -122,12 +121,12 @@ static bool is_shared(const struct sim_key *key, uint64_t there, size_t bytes)
 
 bool sim_read(const struct sim_key *key, uint64_t there, void *here, size_t bytes)
 {
-    return is_shared(key, there, bytes) && copy(key, there, here, bytes, false);
+    return is_shared(key, there, bytes) && copy_bytes(key, there, here, bytes, false);
 }
 
 bool sim_write(const struct sim_key *key, uint64_t there, const void *here, size_t bytes)
 {
-    return is_shared(key, there, bytes) && copy(key, there, (void *)(uintptr_t)here, bytes, true);
+    return is_shared(key, there, bytes) && copy_bytes(key, there, (void *)(uintptr_t)here, bytes, true);
 }
 
 /* --- Atomics */
@@ -141,7 +140,7 @@ static uint64_t first_bytes(const void *of, size_t size)
     return memcpy(&word64, of, size), word64;
 }
 
-static uint64_t changed(const struct transport_word *word, uint64_t old)
+static uint64_t changed_word(const struct transport_word *word, uint64_t old)
 {
     const uint64_t operand = first_bytes(&word->operand, word->size);
     switch (word->what) {
@@ -154,16 +153,16 @@ static uint64_t changed(const struct transport_word *word, uint64_t old)
     }
 }
 
-static bool change(const struct sim_key *key, uint64_t there, const struct transport_word *word, uint64_t *old)
+static bool change_word(const struct sim_key *key, uint64_t there, const struct transport_word *word, uint64_t *old)
 {
     uint64_t value;
     if (!sim_read(key, there, old, word->size))
         return false;
-    if (sim_plan.hold)
+    if (wrapper.hold)
         sched_yield(); /* a processor finds time to change the word in between */
-    value = changed(word, first_bytes(old, word->size));
+    value = changed_word(word, first_bytes(old, word->size));
     const uint32_t value32 = (uint32_t)value;
-    return copy(key, there, word->size == sizeof value32 ? (void *)&value32 : (void *)&value, word->size, true);
+    return copy_bytes(key, there, word->size == sizeof value32 ? (void *)&value32 : (void *)&value, word->size, true);
 }
 
 bool sim_change(const struct sim_key *key, uint64_t there, const struct transport_word *word, void *into)
@@ -171,7 +170,7 @@ bool sim_change(const struct sim_key *key, uint64_t there, const struct transpor
     uint64_t old = 0;
     if (there % word->size || flock(key->lock, LOCK_EX) != 0)
         return false;
-    const bool done = change(key, there, word, &old);
+    const bool done = change_word(key, there, word, &old);
     flock(key->lock, LOCK_UN);
     if (into && done)
         memcpy(into, &old, word->size);

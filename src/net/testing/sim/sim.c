@@ -1,223 +1,155 @@
-/* Workers, peers and messages of the simulated network, and what LATERAL_SIM sets; see inner.h. Messages pass through to the transport behind it. */
+/* Workers, peers and messages of the simulated network, and what LATERAL_SIM sets; see inner.h. Messages pass through to the transport
+ * behind it. */
 #include "net/testing/sim/inner.h"
 
-#include "net/testing/wrapper.h"
-
-#include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
-const struct transport_events *sim_events;
 struct sim_plan sim_plan;
 __attribute__((visibility("default"))) struct sim_counts lateral_sim_counts;
 
-static const struct transport *inner;
-static struct sim_worker *workers;
-static int me;
+static uint64_t opened; /* workers of this life; one thread at a time opens them */
 
 /* --- LATERAL_SIM */
 
-static uint32_t *field_of(struct sim_plan *plan, const char *name)
+static const char *read_setting(const char *name, const char *value)
 {
-    if (strcmp(name, "hold") == 0)
-        return &plan->hold;
-    if (strcmp(name, "steps") == 0)
-        return &plan->steps;
-    if (strcmp(name, "order") == 0)
-        return &plan->order;
-    if (strcmp(name, "words") == 0)
-        return &plan->words;
-    return strcmp(name, "shares") == 0 ? &plan->shares : 0;
-}
-
-static const char *read_one(const char *name, const char *value, void *of)
-{
-    struct sim_plan *plan = of;
-    char *end;
-    const unsigned long long number = strtoull(value, &end, 10);
-    uint32_t *field = field_of(plan, name);
-    if (end == value || *end)
-        return "LATERAL_SIM: a number is missing";
-    if (field)
-        *field = (uint32_t)number;
-    else if (strcmp(name, "seed") == 0)
-        plan->seed = number;
-    else
-        return "LATERAL_SIM: takes seed, hold, steps, order, shares and words";
-    return 0;
+    const struct {
+        const char *name;
+        uint64_t *field;
+    } settings[] = {{"order", &sim_plan.order},
+                    {"shares", &sim_plan.shares},
+                    {"words", &sim_plan.words},
+                    {"most", &sim_plan.most},
+                    {"bound", &sim_plan.bound}};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (strcmp(name, settings[i].name) == 0)
+            return wrapper_number(value, settings[i].field) ? 0 : "LATERAL_SIM: a number is missing";
+    return "LATERAL_SIM: takes seed, hold, steps, order, shares, words, most and bound";
 }
 
 /* Returns null, or a text that says what is wrong. */
-static const char *read_plan(const char *text, struct sim_plan *plan)
+static const char *read_plan(void)
 {
-    *plan = (struct sim_plan){.seed = 1, .hold = 0, .steps = 20, .shares = 1 << 20, .words = 4 | 8};
-    return transport_plan_read("LATERAL_SIM", text, read_one, plan);
+    sim_plan = (struct sim_plan){.shares = 1 << 20, .words = 4 | 8, .most = UINT64_MAX};
+    wrapper.seed = 1;
+    wrapper.hold = 0;
+    wrapper.steps = 20;
+    return wrapper_plan_read("LATERAL_SIM", read_setting);
 }
 
 /* --- Events of the transport behind it */
 
-static void arrived(void *owner, const struct transport_message *message)
+static void sim_arrived(void *owner, const struct transport_message *message)
 {
-    const struct sim_worker *worker = owner;
+    const struct wrapper_worker *worker = owner;
     sim_count(&lateral_sim_counts.handled);
-    sim_events->arrived(worker->owner, message);
+    wrapper.events->arrived(worker->owner, message);
 }
 
-static void finished(void *token, int failed)
+static void sim_finished(void *token, int failed)
 {
-    sim_events->finished(token, failed);
-}
-
-static void broken(void *owner, int pe, const char *why)
-{
-    const struct sim_worker *worker = owner;
-    sim_events->broken(worker->owner, pe, why);
+    wrapper.events->finished(token, failed);
 }
 
 /* --- Slots */
 
-static const char *open_all(const struct transport_events *to, int pe, int npes, unsigned onesided)
+static const char *sim_open(const struct transport_events *to, int pe, int npes, unsigned onesided)
 {
-    static const struct transport_events own = {arrived, finished, broken};
-    const char *why = read_plan(getenv("LATERAL_SIM"), &sim_plan);
+    static const struct transport_events own = {sim_arrived, sim_finished, wrapper_broken};
+    const char *why = read_plan();
     (void)onesided;
-    sim_events = to;
-    me = pe;
-    if (!why && !inner)
-        why = transport_load_behind("sim", &inner);
+    opened = 0;
     sim_adapter_open();
-    return why ? why : inner->open(&own, pe, npes, 0);
+    return why ? why : wrapper_open("sim", to, &own, pe, npes);
 }
 
-static void add_file(const struct sim_worker *worker, int fd)
+static const char *sim_open_worker(void *owner, void **made)
 {
-    struct epoll_event event = {.events = EPOLLIN};
-    epoll_ctl(worker->files, EPOLL_CTL_ADD, fd, &event);
-}
-
-static const char *open_worker(void *owner, void **made)
-{
-    static uint64_t opened; /* one thread at a time opens workers */
-    struct sim_worker *worker = calloc(1, sizeof *worker);
-    if (!worker)
-        return "no memory";
-    worker->owner = owner;
-    worker->last = &worker->first;
-    worker->random = sim_plan.seed * 1000003 + (uint64_t)me * 64 + opened++ % 64;
-    const char *why = inner->open_worker(worker, &worker->at);
-    if (why) {
-        free(worker);
+    const char *why = wrapper_worker_open(owner, sizeof(struct sim_worker), made);
+    struct sim_worker *worker = *made;
+    if (why)
         return why;
-    }
-    worker->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    worker->files = epoll_create1(EPOLL_CLOEXEC);
-    add_file(worker, worker->wake);
-    add_file(worker, inner->descriptor(worker->at));
-    worker->next = workers;
-    *made = workers = worker;
+    worker->last = &worker->first;
+    worker->number = opened++;
     return 0;
 }
 
-static int address(void *of, void *room, size_t *bytes)
+/* The number of the worker stands before the address of the transport behind it. */
+static int sim_address(void *of, void *room, size_t *bytes)
 {
     const struct sim_worker *worker = of;
-    return inner->address(worker->at, room, bytes);
+    const size_t own = sizeof worker->number, has = *bytes;
+    char *address = room;
+    *bytes = has > own ? has - own : 0;
+    const int status = wrapper_address(of, address + (has > own ? own : 0), bytes);
+    *bytes += own;
+    if (status == 0 && *bytes <= has)
+        memcpy(address, &worker->number, own);
+    return *bytes <= has ? status : -1;
 }
 
-static void *connect_peer(void *of, int pe, const void *where, size_t bytes)
+static void *sim_connect(void *worker, int pe, const void *address, size_t bytes)
 {
-    struct sim_worker *worker = of;
-    struct sim_peer *peer = calloc(1, sizeof *peer);
-    if (!peer)
+    uint64_t number;
+    if (bytes < sizeof number)
         return 0;
-    *peer =
-        (struct sim_peer){.at = inner->connect(worker->at, pe, where, bytes), .worker = worker, .next = worker->peers};
-    if (!peer->at) {
-        free(peer);
-        return 0;
-    }
-    worker->peers = peer;
+    struct sim_peer *peer =
+        wrapper_connect(worker, pe, (const char *)address + sizeof number, bytes - sizeof number, sizeof *peer);
+    if (peer)
+        memcpy(&peer->number, address, sizeof number);
     return peer;
 }
 
-static enum transport_status send_message(void *to, const void *header, size_t header_bytes, const void *data,
-                                          size_t bytes, void *token)
+static enum transport_status sim_send(void *to, const void *header, size_t header_bytes, const void *data, size_t bytes,
+                                      void *token)
 {
-    const struct sim_peer *peer = to;
+    const struct wrapper_peer *peer = to;
     sim_count(&lateral_sim_counts.sent);
-    return inner->send(peer->at, header, header_bytes, data, bytes, token);
+    return wrapper.behind->send(peer->at, header, header_bytes, data, bytes, token);
 }
 
-static enum transport_status receive(void *of, void *rest, void *into, size_t bytes, void *token)
+static enum transport_status sim_receive(void *of, void *rest, void *into, size_t bytes, void *token)
 {
-    const struct sim_worker *worker = of;
-    return inner->receive(worker->at, rest, into, bytes, token);
+    const struct wrapper_worker *worker = of;
+    return wrapper.behind->receive(worker->at, rest, into, bytes, token);
 }
 
-static int progress(void *of)
+static int sim_progress(void *of)
+{
+    const struct wrapper_worker *worker = of;
+    const int count = wrapper.behind->progress(worker->at);
+    return count + sim_adapter_move(of);
+}
+
+static int sim_arm(void *of)
 {
     struct sim_worker *worker = of;
-    int count = inner->progress(worker->at);
-    return count + sim_adapter_move(worker);
+    return worker->first ? 0 : wrapper_arm(&worker->wrapped);
 }
 
-static int descriptor(void *of)
-{
-    return ((struct sim_worker *)of)->files;
-}
-
-static int arm(void *of)
-{
-    const struct sim_worker *worker = of;
-    eventfd_t count;
-    if (worker->first)
-        return 0;
-    eventfd_read(worker->wake, &count);
-    return inner->arm(worker->at);
-}
-
-static int drained(void *of)
+static int sim_drained(void *of)
 {
     struct sim_worker *worker = of;
     (void)sim_adapter_move(worker);
-    const int left = inner->drained(worker->at); /* may raise events, which begin operations */
+    const int left = wrapper.behind->drained(worker->wrapped.at); /* may raise events, which begin operations */
     return left && !worker->first;
-}
-
-static void close_all(void)
-{
-    inner->close();
-    while (workers) {
-        struct sim_worker *worker = workers;
-        workers = worker->next;
-        while (worker->peers) {
-            struct sim_peer *peer = worker->peers;
-            worker->peers = peer->next;
-            free(peer);
-        }
-        close(worker->files);
-        close(worker->wake);
-        free(worker);
-    }
 }
 
 extern const struct transport lateral_transport;
 
 __attribute__((visibility("default"))) const struct transport lateral_transport = {
     .name = "sim",
-    .open = open_all,
-    .open_worker = open_worker,
-    .address = address,
-    .connect = connect_peer,
-    .send = send_message,
-    .receive = receive,
-    .progress = progress,
-    .descriptor = descriptor,
-    .arm = arm,
-    .drained = drained,
-    .close = close_all,
+    .open = sim_open,
+    .open_worker = sim_open_worker,
+    .address = sim_address,
+    .connect = sim_connect,
+    .send = sim_send,
+    .receive = sim_receive,
+    .progress = sim_progress,
+    .descriptor = wrapper_descriptor,
+    .arm = sim_arm,
+    .drained = sim_drained,
+    .close = wrapper_close,
     .able = sim_able,
     .share = sim_share,
     .pack = sim_pack,
