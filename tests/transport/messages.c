@@ -98,6 +98,20 @@ static void nobody_receives(void)
     NET_UNTIL(net_of(from)->drained(from->at));
 }
 
+/* Waves of messages from several peers to one that looks at them late: many of them are there in part when it does. */
+static void waves_of_many(void)
+{
+    net_start(4, 1);
+    struct net_worker *to = net_worker(3, 0);
+    for (int wave = 0; wave < 12; wave++) {
+        for (int i = 0; i < 90; i++)
+            net_send(net_worker(i % 3, 0), 3, 0, TRANSPORT_SHORT - net_below(to, 3000));
+        for (int i = 0; i < 300; i++)
+            net_progress(net_worker((int)net_below(to, 4), 0));
+        net_settle();
+    }
+}
+
 static void both_ways_at_once(void)
 {
     net_start(2, 2);
@@ -130,6 +144,7 @@ const struct net_case cases_messages[] = {{"in_order", in_order, 0},
                                           {"fetched_later", fetched_later, 0},
                                           {"fetched_while_it_comes", fetched_while_it_comes, 0},
                                           {"nobody_receives", nobody_receives, 0},
+                                          {"waves_of_many", waves_of_many, 0},
                                           {"both_ways_at_once", both_ways_at_once, 0},
                                           {"drains", drains, 0},
                                           {0}};
