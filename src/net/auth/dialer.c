@@ -11,7 +11,7 @@
 #define TRIES 8 /* connections to a PE that has closed all of them */
 
 /* Returns false when epoll cannot take one more; to change what it has never fails. */
-static bool await(const struct dialer *dialer, uint32_t what, int how)
+static bool watch_events(const struct dialer *dialer, uint32_t what, int how)
 {
     struct epoll_event event = {.events = what, .data.ptr = dialer->mark};
     return epoll_ctl(dialer->events, how, dialer->fd, &event) == 0;
@@ -19,7 +19,7 @@ static bool await(const struct dialer *dialer, uint32_t what, int how)
 
 /* Reads more of something of `whole` bytes. Returns 1 when all of it is there, 0 when more is to come, -1 when the other
  * end has hung up. */
-static int collect(struct dialer *dialer, size_t whole)
+static int read_part(struct dialer *dialer, size_t whole)
 {
     ssize_t more = recv(dialer->fd, (char *)&dialer->heard + dialer->got, whole - dialer->got, 0);
     if (more < 0 && (errno == EAGAIN || errno == EINTR))
@@ -38,18 +38,22 @@ void dialer_stop(struct dialer *dialer, enum dialer_state state)
     dialer->state = state;
 }
 
+/* Returns true for an error that a host reports whose process is gone. */
+static bool is_answer(int error)
+{
+    return error == ECONNREFUSED || error == ECONNRESET || error == EPIPE;
+}
+
 /* Connects by the next route that can be tried. */
 static void try_routes(struct dialer *dialer)
 {
     dialer->state = DIALER_FAILED;
     while (dialer->next < dialer->to.count) {
-        int fd = routes_connect(&dialer->to, dialer->next++, &dialer->from);
-        if (fd < 0)
-            continue;
-        dialer->fd = fd;
+        dialer->fd = routes_connect(&dialer->to, dialer->next++, &dialer->from);
         dialer->state = DIALER_CONNECTS;
-        if (await(dialer, EPOLLOUT, EPOLL_CTL_ADD))
+        if (dialer->fd >= 0 && watch_events(dialer, EPOLLOUT, EPOLL_CTL_ADD))
             return;
+        dialer->unreachable |= !is_answer(errno);
         dialer_stop(dialer, DIALER_FAILED);
     }
 }
@@ -64,18 +68,19 @@ static void next_route(struct dialer *dialer)
     try_routes(dialer);
 }
 
-static void connected(struct dialer *dialer)
+static void check_connected(struct dialer *dialer)
 {
     int error = 0;
     socklen_t length = sizeof error;
     getsockopt(dialer->fd, SOL_SOCKET, SO_ERROR, &error, &length);
     if (error) {
+        dialer->unreachable |= !is_answer(error);
         next_route(dialer);
         return;
     }
     dialer->state = DIALER_READS_CHALLENGE;
     dialer->got = 0;
-    (void)await(dialer, EPOLLIN, EPOLL_CTL_MOD);
+    (void)watch_events(dialer, EPOLLIN, EPOLL_CTL_MOD);
 }
 
 /* Answers the challenge of the listener, and challenges it. */
@@ -90,9 +95,9 @@ static bool say_hello(struct dialer *dialer)
     return send(dialer->fd, hello, sizeof *hello, MSG_NOSIGNAL) == sizeof *hello;
 }
 
-static void challenged(struct dialer *dialer)
+static void take_challenge(struct dialer *dialer)
 {
-    int whole = collect(dialer, sizeof dialer->heard.challenge);
+    int whole = read_part(dialer, sizeof dialer->heard.challenge);
     if (whole < 0 || (whole && !say_hello(dialer))) {
         next_route(dialer);
     } else if (whole) {
@@ -101,9 +106,9 @@ static void challenged(struct dialer *dialer)
     }
 }
 
-static void answered(struct dialer *dialer)
+static void take_answer(struct dialer *dialer)
 {
-    int whole = collect(dialer, sizeof dialer->heard.answer);
+    int whole = read_part(dialer, sizeof dialer->heard.answer);
     if (whole > 0 && dialer->heard.answer == dialer->wanted)
         dialer->state = DIALER_CONNECTED;
     else if (whole > 0 && dialer->heard.answer == HANDSHAKE_CROSSED(dialer->wanted))
@@ -116,15 +121,16 @@ void dialer_start(struct dialer *dialer)
 {
     dialer->fd = -1;
     dialer->next = dialer->tries = 0;
+    dialer->unreachable = false;
     try_routes(dialer);
 }
 
 void dialer_event(struct dialer *dialer)
 {
     switch (dialer->state) {
-    case DIALER_CONNECTS: connected(dialer); break;
-    case DIALER_READS_CHALLENGE: challenged(dialer); break;
-    case DIALER_READS_ANSWER: answered(dialer); break;
+    case DIALER_CONNECTS: check_connected(dialer); break;
+    case DIALER_READS_CHALLENGE: take_challenge(dialer); break;
+    case DIALER_READS_ANSWER: take_answer(dialer); break;
     case DIALER_CONNECTED:
     case DIALER_CROSSED:
     case DIALER_FAILED: break;

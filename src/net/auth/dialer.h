@@ -19,9 +19,10 @@ enum dialer_state {
 
 struct dialer {
     enum dialer_state state;
-    int fd;    /* -1: none. It is in the epoll with the owner's mark, for reading once the connection is made */
-    int next;  /* number of the next route */
-    int tries; /* connections that the other PE has closed before it answered */
+    int fd;           /* -1: none. It is in the epoll with the owner's mark, for reading once the connection is made */
+    int next;         /* number of the next route */
+    int tries;        /* connections that the other PE has closed before it answered */
+    bool unreachable; /* a route has led nowhere: DIALER_FAILED does not say that the other process is gone */
     struct handshake_hello hello;
     union {
         struct handshake_challenge challenge; /* of the called PE */

@@ -6,8 +6,8 @@
 
 enum word { OF_CALLER = 1, OF_CALLED = 2 };
 
-static uint64_t hash(const uint64_t key[2], enum word word, const struct handshake_hello *hello,
-                     const struct handshake_challenge *called)
+static uint64_t hash_facts(const uint64_t key[2], enum word word, const struct handshake_hello *hello,
+                           const struct handshake_challenge *called)
 {
     const struct {
         uint64_t word;
@@ -25,17 +25,17 @@ bool handshake_make_challenge(struct handshake_challenge *challenge)
 
 void handshake_sign(const uint64_t key[2], struct handshake_hello *hello, const struct handshake_challenge *theirs)
 {
-    hello->proof = hash(key, OF_CALLER, hello, theirs);
+    hello->proof = hash_facts(key, OF_CALLER, hello, theirs);
 }
 
 bool handshake_verify(const uint64_t key[2], const struct handshake_hello *hello,
                       const struct handshake_challenge *mine, uint32_t me, uint32_t npes)
 {
-    return hello->to == me && hello->from < npes && hello->proof == hash(key, OF_CALLER, hello, mine);
+    return hello->to == me && hello->from < npes && hello->proof == hash_facts(key, OF_CALLER, hello, mine);
 }
 
 uint64_t handshake_answer(const uint64_t key[2], const struct handshake_hello *hello,
                           const struct handshake_challenge *called)
 {
-    return hash(key, OF_CALLED, hello, called);
+    return hash_facts(key, OF_CALLED, hello, called);
 }

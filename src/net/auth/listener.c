@@ -15,13 +15,13 @@ static time_t seconds_now(void)
 }
 
 /* Returns false when epoll cannot take one more; to change what it has never fails. */
-static bool await(const struct listener *listener, int fd, void *mark, uint32_t what, int how)
+static bool watch_events(const struct listener *listener, int fd, void *mark, uint32_t what, int how)
 {
     struct epoll_event event = {.events = what, .data.ptr = mark};
     return epoll_ctl(listener->events, how, fd, &event) == 0;
 }
 
-static void set_timer(const struct listener *listener)
+static void start_timer(const struct listener *listener)
 {
     const struct itimerspec once = {.it_value.tv_sec = 1};
     timerfd_settime(listener->timer, 0, &once, 0);
@@ -49,8 +49,8 @@ static struct listener_pending *claim_pending(struct listener *listener)
 /* The listener full_seconds for a second when the process has no descriptor left. */
 static void pause_accepting(struct listener *listener)
 {
-    (void)await(listener, listener->fd, &listener->fd, 0, EPOLL_CTL_MOD);
-    set_timer(listener);
+    (void)watch_events(listener, listener->fd, &listener->fd, 0, EPOLL_CTL_MOD);
+    start_timer(listener);
     if (++listener->full_seconds == LISTENER_FULL_SECONDS && listener->out_of_descriptors)
         listener->out_of_descriptors(listener->owner);
 }
@@ -67,11 +67,11 @@ static void accept_pending(struct listener *listener)
     *pending = (struct listener_pending){.fd = fd, .since = seconds_now()};
     if (!handshake_make_challenge(&pending->challenge) ||
         send(fd, &pending->challenge, sizeof pending->challenge, MSG_NOSIGNAL) != sizeof pending->challenge ||
-        !await(listener, fd, pending, EPOLLIN, EPOLL_CTL_ADD)) {
+        !watch_events(listener, fd, pending, EPOLLIN, EPOLL_CTL_ADD)) {
         drop_pending(pending);
         return;
     }
-    set_timer(listener);
+    start_timer(listener);
 }
 
 static void admit_peer(struct listener *listener, struct listener_pending *pending)
@@ -111,7 +111,7 @@ static void expire_pending(struct listener *listener)
     uint64_t rings;
     bool more = false;
     (void)!read(listener->timer, &rings, sizeof rings);
-    (void)await(listener, listener->fd, &listener->fd, EPOLLIN, EPOLL_CTL_MOD);
+    (void)watch_events(listener, listener->fd, &listener->fd, EPOLLIN, EPOLL_CTL_MOD);
     for (struct listener_pending *pending = listener->pending; pending < listener->pending + listener->max_pending;
          pending++) {
         if (pending->fd >= 0 && seconds_now() - pending->since >= (time_t)listener->seconds)
@@ -119,7 +119,7 @@ static void expire_pending(struct listener *listener)
         more |= pending->fd >= 0;
     }
     if (more)
-        set_timer(listener);
+        start_timer(listener);
 }
 
 int listener_open(struct listener *listener, struct routes *mine)
@@ -131,8 +131,8 @@ int listener_open(struct listener *listener, struct routes *mine)
         listener->pending[i].fd = -1;
     listener->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     listener->fd = listener->timer >= 0 && mine->count ? routes_listen(mine) : -1;
-    return listener->fd >= 0 && await(listener, listener->timer, &listener->timer, EPOLLIN, EPOLL_CTL_ADD) &&
-                   await(listener, listener->fd, &listener->fd, EPOLLIN, EPOLL_CTL_ADD)
+    return listener->fd >= 0 && watch_events(listener, listener->timer, &listener->timer, EPOLLIN, EPOLL_CTL_ADD) &&
+                   watch_events(listener, listener->fd, &listener->fd, EPOLLIN, EPOLL_CTL_ADD)
                ? 0
                : -1;
 }

@@ -105,6 +105,14 @@ bool routes_find(struct routes *mine)
     return mine->count;
 }
 
+void routes_use_loopback(struct routes *mine)
+{
+    const uint32_t loopback = htonl(INADDR_LOOPBACK);
+    mine->count = 1;
+    mine->route[0] = (struct route){.six = 0};
+    memcpy(mine->route[0].address, &loopback, sizeof loopback);
+}
+
 /* ---- sockets ---- */
 
 /* Opens a socket for any address of either kind, or of the kind that the kernel knows. */

@@ -21,12 +21,15 @@ struct routes {
  * Returns false when it names no interface that is up and has an address. */
 bool routes_find(struct routes *mine);
 
-/* Listens for calls: at the one route of LATERAL_INTERFACE, else at all addresses. Stores the port in the place. Returns
- * the descriptor, or -1. */
+/* Makes loopback the one route: jobs on one machine need no network. */
+void routes_use_loopback(struct routes *mine);
+
+/* Listens for calls: at the one route of LATERAL_INTERFACE, else at all addresses. Stores the port. Returns the
+ * descriptor, or -1. */
 int routes_listen(struct routes *mine);
 
-/* Begins to connect to a place by one of its ways, from the interface of LATERAL_INTERFACE if there is one. Returns the
- * descriptor, or -1. */
+/* Begins to connect by one of the routes, from the interface of LATERAL_INTERFACE if there is one. Returns the descriptor,
+ * or -1. */
 int routes_connect(const struct routes *routes, int number, const struct routes *mine);
 
 #endif

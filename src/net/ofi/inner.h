@@ -1,10 +1,13 @@
 /* Messages and one-sided operations over libfabric (FI_EP_RDM): Slingshot, EFA, Omni-Path, TCP and others.
  *
- *   ofi.c       the provider, workers, progress, the slots of transport.h
+ *   provider.c  the provider and its domain
  *   peer.c      peers, and the operations that wait for them
- *   message.c   messages: short ones, credit, buffers; message.h has the wire format
+ *   message.c   short messages leave; message.h has the wire format
  *   long.c      long data
+ *   arrive.c    messages arrive: buffers, credit, order
  *   onesided.c  memory, keys, put, get, atomics, flush
+ *   watch.c     TCP connections that tell when a peer is gone
+ *   ofi.c       workers, progress, the slots of transport.h
  *
  * A worker is an endpoint with an address vector and a completion queue of its own. It reaches a peer, a worker of another PE,
  * by the address that the peer has published; its first message (HELLO) tells the peer the way back.
@@ -17,6 +20,8 @@
 #ifndef NET_OFI_INNER_H
 #define NET_OFI_INNER_H
 
+#include "net/auth/dialer.h"
+#include "net/auth/listener.h"
 #include "net/transport.h"
 
 #include <rdma/fabric.h>
@@ -59,6 +64,12 @@ struct ofi_receive {
     char *bytes;
 };
 
+/* What others need to watch a worker. */
+struct ofi_watched {
+    uint64_t key[2];
+    struct routes routes; /* port 0: it cannot be watched */
+};
+
 struct worker {
     void *owner;
     uint32_t id; /* random: who sends must know it */
@@ -66,7 +77,8 @@ struct worker {
     struct fid_ep *endpoint;
     struct fid_av *addresses;
     struct fid_cq *completions;
-    int files, timer, wait; /* epoll of the timer and of `wait`; `wait` is the queue's descriptor, -1: it has none */
+    int files, timer, wait; /* epoll of all descriptors; `wait` is the queue's, -1: it has none */
+    uint32_t polls;         /* since epoll was asked */
     struct peer **peers;    /* by PE; the peers of a PE are a list */
     struct peer *waiting;   /* peers with operations that have not been posted */
     struct ofi_op *under_way;
@@ -76,6 +88,10 @@ struct worker {
     struct ofi_long *longs; /* that nobody has fetched */
     struct ofi_late *lates; /* that this worker has not fetched */
     struct ofi_receive receives[OFI_RECEIVES];
+    struct ofi_watched watched;
+    struct listener listener;
+    struct ofi_line *lines;
+    uint32_t line_count, lost_lines; /* lost: ended, and nobody has been told */
     struct worker *next;
 };
 
@@ -98,17 +114,19 @@ struct peer {
     struct peer *next, *next_waiting;
 };
 
-/* ofi.c */
+/* provider.c. open and refuse return a reason (static storage) with a remedy, open null when the domain is open. */
 extern const struct transport_events *ofi_events;
 extern struct fi_info *ofi_info;
 extern struct fid_fabric *ofi_fabric;
 extern struct fid_domain *ofi_domain;
 extern struct worker *ofi_workers; /* the newest first; the last one is worker 0 */
 extern int ofi_me, ofi_npes;
-extern unsigned ofi_able;
-void ofi_peer_broken(struct peer *peer, int error);
+const char *ofi_provider_open(bool onesided);
+const char *ofi_provider_refuse(const char *what, int status);
+void ofi_provider_close(void);
 
-/* peer.c. add returns null when the address is none, or without memory. */
+/* peer.c. broken raises `broken`, once a peer. add returns null when the address is none, or without memory. */
+void ofi_peer_broken(struct peer *peer, const char *why);
 struct peer *ofi_peer_find(const struct worker *worker, int pe, uint8_t number);
 struct peer *ofi_peer_add(struct worker *worker, int pe, uint8_t number, uint32_t id, const void *name);
 /* Posts the operation, or puts it into the queue: of the peer's control or data. Returns true when libfabric has it; false: it
@@ -124,21 +142,9 @@ void ofi_finish(struct ofi_op *op, int error);
 /* Frees the operations under way and the peers, once the endpoint is closed. */
 void ofi_peers_free(struct worker *worker);
 
-/* message.c, long.c */
-enum transport_status ofi_send(void *peer, const void *header, size_t header_bytes, const void *data, size_t bytes,
-                               void *token);
-enum transport_status ofi_receive(void *worker, void *rest, void *into, size_t bytes, void *token);
-int ofi_say_hello(struct peer *peer);
-/* Makes sure that what was sent leaves. Returns true when all of it has. */
-bool ofi_confirm(struct worker *worker);
-int ofi_receives_open(struct worker *worker);
-/* Takes what the completion queue says of a buffer of the worker. */
-void ofi_take(struct ofi_receive *receive, const char *bytes, size_t length, bool spent);
-void ofi_messages_free(struct worker *worker);
-
 /* onesided.c: slots of transport.h */
-unsigned ofi_find_able(unsigned wanted);
-unsigned ofi_able_of(void *peer);
+void ofi_find_able(unsigned wanted); /* asks the provider what `able` returns, once the domain is open */
+unsigned ofi_able(void *peer);
 void *ofi_share(void *start, size_t bytes);
 int ofi_pack(void *shared, void *buffer, size_t *bytes);
 void ofi_withdraw(void *shared);
@@ -152,5 +158,13 @@ enum transport_status ofi_atomic(void *peer, void *key, uint64_t at, const struc
 enum transport_status ofi_flush(void *peer, void *token);
 void ofi_order(void *worker);
 void ofi_shares_close(void);
+
+/* watch.c. peer starts to watch a peer that this worker connects to; look takes what epoll tells, and returns 0 when that was nothing;
+ * tell raises `broken` for the peers whose line has ended, once nothing of them can be under way. */
+void ofi_watch_open(struct worker *worker);
+void ofi_watch_peer(const struct peer *peer, const struct ofi_watched *there);
+int ofi_watch_look(struct worker *worker);
+void ofi_watch_tell(struct worker *worker);
+void ofi_watch_close(struct worker *worker);
 
 #endif

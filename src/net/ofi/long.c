@@ -76,7 +76,7 @@ static void end_piece(struct ofi_op *op, int error)
     struct peer *peer = op->peer;
     transfer->failed |= error != 0;
     if (error > 0)
-        ofi_peer_broken(peer, error);
+        ofi_peer_broken(peer, fi_strerror(error));
     if (--transfer->left)
         return;
     void *token = transfer->token;
@@ -160,7 +160,7 @@ void ofi_send_cleared(struct peer *peer, const struct clearance *clear)
     if (transfer)
         start_transfer(transfer, peer, post_out, (char *)(uintptr_t)what->data, what->bytes, clear->tag);
     else
-        ofi_peer_broken(peer, FI_ENOMEM);
+        ofi_peer_broken(peer, fi_strerror(FI_ENOMEM));
     free(what);
 }
 
@@ -173,7 +173,7 @@ void ofi_take_long(struct peer *peer, const struct head *head, const char *what,
     memcpy(&announcement, what + head->header_bytes, sizeof announcement);
     struct ofi_late *late = announcement.bytes > TRANSPORT_SHORT ? malloc(sizeof *late) : 0;
     if (!late) {
-        ofi_peer_broken(peer, FI_ENOMEM);
+        ofi_peer_broken(peer, fi_strerror(FI_ENOMEM));
         return;
     }
     *late = (struct ofi_late){peer, announcement, worker->lates};

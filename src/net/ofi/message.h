@@ -1,4 +1,4 @@
-/* Messages on the wire, and what message.c and long.c share. */
+/* Messages on the wire. message.c sends short ones and those about messages, long.c moves long data, arrive.c takes what comes. */
 #ifndef NET_OFI_MESSAGE_H
 #define NET_OFI_MESSAGE_H
 
@@ -13,6 +13,12 @@ struct head {
     uint16_t header_bytes;
     uint32_t taken;
     uint32_t number; /* of SHORT and LONG, from 0 */
+};
+
+struct hello {
+    uint32_t id;
+    struct ofi_watched watched;
+    char name[OFI_NAME + 1]; /* one more than any */
 };
 
 struct announcement {
@@ -39,11 +45,27 @@ struct message *ofi_message_new(struct peer *peer, enum kind kind, size_t header
 /* Numbers a message and starts it. It needs credit for so many bytes. */
 void ofi_message_start(struct message *message, size_t bytes);
 
+/* Sends a message that needs no credit. Returns 0; -1 without memory. */
+int ofi_send_control(struct peer *peer, enum kind kind, const void *what, size_t bytes);
+enum transport_status ofi_send_short(struct peer *peer, const void *header, size_t header_bytes, const void *data,
+                                     size_t bytes, void *token);
+/* Tells the peer the way back. Returns 0, or -1. */
+int ofi_say_hello(struct peer *peer);
+/* Makes sure that what was sent leaves. Returns true when all of it has. */
+bool ofi_confirm(struct worker *worker);
+
 /* long.c. take raises `arrived` for a message that announces long data. send_cleared sends the data that a peer has cleared. */
 enum transport_status ofi_send_long(struct peer *peer, const void *header, size_t header_bytes, const void *data,
                                     size_t bytes, void *token);
 void ofi_take_long(struct peer *peer, const struct head *head, const char *what, size_t bytes);
 void ofi_send_cleared(struct peer *peer, const struct clearance *clear);
+enum transport_status ofi_receive(void *worker, void *rest, void *into, size_t bytes, void *token);
 void ofi_longs_free(struct worker *worker);
+
+/* arrive.c */
+int ofi_receives_open(struct worker *worker);
+/* Takes what the completion queue says of a buffer of the worker. */
+void ofi_take(struct ofi_receive *receive, const char *bytes, size_t length, bool spent);
+void ofi_receives_free(struct worker *worker);
 
 #endif

@@ -49,6 +49,7 @@ struct move {
 
 static struct share *shares;
 static uint64_t next_key;
+static unsigned able;       /* set of enum transport_able */
 static unsigned atomics[2]; /* of 4 and 8 bytes */
 
 static const enum fi_op names[] =
@@ -80,25 +81,27 @@ static bool keeps_order(void)
            ofi_info->caps & FI_FENCE;
 }
 
-unsigned ofi_find_able(unsigned wanted)
+void ofi_find_able(unsigned wanted)
 {
+    able = TRANSPORT_KNOWN;
     atomics[0] = atomics[1] = 0;
     if (!(ofi_info->caps & FI_RMA))
-        return TRANSPORT_KNOWN;
-    unsigned able = TRANSPORT_ONESIDED | (keeps_order() ? TRANSPORT_ORDERS : 0);
+        return;
+    able |= TRANSPORT_ONESIDED | (keeps_order() ? TRANSPORT_ORDERS : 0);
     if (ofi_info->caps & FI_ATOMIC) {
         atomics[0] = find_atomics(FI_UINT32);
         atomics[1] = find_atomics(FI_UINT64);
     }
     if (ofi_info->domain_attr->data_progress == FI_PROGRESS_AUTO)
         able |= TRANSPORT_ALONE | (atomics[0] && atomics[1] ? TRANSPORT_ATOMICS_ALONE : 0);
-    return TRANSPORT_KNOWN | (able & wanted ? able : 0);
+    if (!(able & wanted))
+        able = TRANSPORT_KNOWN;
 }
 
-unsigned ofi_able_of(void *peer)
+unsigned ofi_able(void *peer)
 {
     (void)peer;
-    return ofi_able;
+    return able;
 }
 
 unsigned ofi_atomics(void *peer, size_t bytes)

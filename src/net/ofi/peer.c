@@ -7,6 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+void ofi_peer_broken(struct peer *peer, const char *why)
+{
+    if (peer->broken)
+        return;
+    peer->broken = true;
+    ofi_events->broken(peer->worker->owner, peer->pe, why);
+}
+
 struct peer *ofi_peer_find(const struct worker *worker, int pe, uint8_t number)
 {
     struct peer *peer = worker->peers[pe];
@@ -69,7 +77,7 @@ void ofi_finish(struct ofi_op *op, int error)
 
 /* --- Queues */
 
-static void append(struct ofi_queue *queue, struct ofi_op *op)
+static void queue_op(struct ofi_queue *queue, struct ofi_op *op)
 {
     op->next = 0;
     *queue->last = op;
@@ -92,7 +100,7 @@ bool ofi_peer_ready(const struct peer *peer, uint32_t credit)
 
 enum posting { TAKEN, ENDED, LATER };
 
-static enum posting post(struct ofi_op *op)
+static enum posting post_op(struct ofi_op *op)
 {
     struct worker *worker = op->peer->worker;
     if (worker->posted >= ofi_info->tx_attr->size)
@@ -127,12 +135,12 @@ bool ofi_start(struct ofi_op *op, bool control)
     count_op(op);
     if (control ? !peer->control.first : ofi_peer_ready(peer, op->credit)) {
         peer->credit -= op->credit;
-        const enum posting posted = post(op);
+        const enum posting posted = post_op(op);
         if (posted != LATER)
             return posted == TAKEN;
         peer->credit += op->credit;
     }
-    append(control ? &peer->control : &peer->data, op);
+    queue_op(control ? &peer->control : &peer->data, op);
     note_waiting(peer);
     return false;
 }
@@ -145,7 +153,7 @@ static bool push_first(struct peer *peer, struct ofi_queue *queue)
         return false;
     take_first(queue);
     peer->credit -= peer->broken ? 0 : op->credit;
-    if (post(op) != LATER)
+    if (post_op(op) != LATER)
         return true;
     peer->credit += op->credit;
     op->next = queue->first;

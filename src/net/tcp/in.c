@@ -158,7 +158,7 @@ static struct late *late_begin(struct worker *worker, size_t bytes)
     return late;
 }
 
-static void unlist(const struct late *late)
+static void unlist_late(const struct late *late)
 {
     struct late **at = &late->worker->late;
     while (*at != late)
@@ -167,12 +167,12 @@ static void unlist(const struct late *late)
 }
 
 /* The data is in the buffer, as far as it has come. */
-static void take_out(struct late *late, void *into)
+static void take_late(struct late *late, void *into)
 {
     memcpy(into, late->own, late->got);
     free(late->own);
     late->own = 0;
-    unlist(late);
+    unlist_late(late);
 }
 
 enum transport_status tcp_receive(void *worker, void *rest, void *into, size_t bytes, void *token)
@@ -180,7 +180,7 @@ enum transport_status tcp_receive(void *worker, void *rest, void *into, size_t b
     struct late *late = rest;
     (void)worker, (void)bytes; /* of the message */
     if (late->own)
-        take_out(late, into);
+        take_late(late, into);
     late->to = into;
     late->token = token;
     late->placed = true;

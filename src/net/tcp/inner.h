@@ -3,6 +3,7 @@
  *   tcp.c         workers and the slots of transport.h
  *   peer.c        who is connected to whom
  *   out.c, in.c   sending, receiving
+ *   event.c       what the owner is told, and what epoll is asked for
  *
  * Each worker has a listener (net/auth) and one connection to each worker that it talks to, which serves both directions, so that
  * answers carry the acknowledgements. When two workers call each other at the same time, the call of the lower PE counts.
@@ -81,7 +82,7 @@ struct peer {
     struct late *rest; /* is arriving; or null */
 };
 
-/* tcp.c. broken raises `broken`; `error` is of errno, or 0 when the other end has closed the connection. watch asks epoll for what
+/* event.c. broken raises `broken`; `error` is of errno, or 0 when the other end has closed the connection. watch asks epoll for what
  * the connection brings, and while messages wait, for room. */
 extern const struct transport_events *tcp_events;
 extern int tcp_me, tcp_npes;

@@ -12,7 +12,7 @@
 #define COPIED ((size_t)1 << 10) /* messages up to this size are copied together, since send costs less than sendmsg */
 #define AT_ONCE 8                /* waiting messages that leave in one call at most */
 
-static void advance(struct iovec *piece, size_t *gone)
+static void skip_bytes(struct iovec *piece, size_t *gone)
 {
     const size_t step = *gone < piece->iov_len ? *gone : piece->iov_len;
     piece->iov_base = (char *)piece->iov_base + step;
@@ -26,17 +26,17 @@ static size_t size_of(const struct out *out)
 }
 
 /* Describes what is left of a message, in three pieces. */
-static void describe(const struct out *out, size_t gone, struct iovec pieces[3])
+static void describe_pieces(const struct out *out, size_t gone, struct iovec pieces[3])
 {
     pieces[0] = (struct iovec){(void *)(uintptr_t)&out->word, sizeof out->word};
     pieces[1] = (struct iovec){(void *)(uintptr_t)out->header, out->word & 0xFFFF};
     pieces[2] = (struct iovec){(void *)(uintptr_t)out->data, out->word >> 16};
     for (int i = 0; i < 3; i++)
-        advance(&pieces[i], &gone);
+        skip_bytes(&pieces[i], &gone);
 }
 
 /* Returns the bytes that the kernel took; 0: none at the moment; -1: the connection is lost. */
-static ssize_t judge(ssize_t sent)
+static ssize_t judge_sent(ssize_t sent)
 {
     if (sent >= 0)
         return sent;
@@ -52,12 +52,12 @@ static ssize_t send_now(const struct peer *peer, const struct out *out)
         memcpy(copy + sizeof out->word, out->header, header_bytes);
         if (bytes)
             memcpy(copy + sizeof out->word + header_bytes, out->data, bytes);
-        return judge(send(peer->fd, copy, whole, MSG_NOSIGNAL | MSG_DONTWAIT));
+        return judge_sent(send(peer->fd, copy, whole, MSG_NOSIGNAL | MSG_DONTWAIT));
     }
     struct iovec pieces[3];
-    describe(out, 0, pieces);
+    describe_pieces(out, 0, pieces);
     const struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 3};
-    return judge(sendmsg(peer->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
+    return judge_sent(sendmsg(peer->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
 static struct out *new_out(struct worker *worker)
@@ -68,7 +68,7 @@ static struct out *new_out(struct worker *worker)
     return out ? out : malloc(sizeof *out);
 }
 
-static enum transport_status put_off(struct peer *peer, const struct out *message, size_t gone)
+static enum transport_status queue_out(struct peer *peer, const struct out *message, size_t gone)
 {
     struct out *out = new_out(peer->worker);
     if (!out)
@@ -90,15 +90,15 @@ enum transport_status tcp_send(void *to, const void *header, size_t header_bytes
     struct peer *peer = to;
     const struct out out = {TCP_WORD(bytes, header_bytes), header, data, token, 0};
     if (lat_unlikely(peer->fd < 0 || peer->first))
-        return put_off(peer, &out, 0);
+        return queue_out(peer, &out, 0);
     const ssize_t sent = send_now(peer, &out);
     if (lat_likely(sent == (ssize_t)size_of(&out)))
         return TRANSPORT_DONE;
-    return sent < 0 ? TRANSPORT_FAILED : put_off(peer, &out, (size_t)sent);
+    return sent < 0 ? TRANSPORT_FAILED : queue_out(peer, &out, (size_t)sent);
 }
 
 /* Takes off the messages that have left with so many bytes of the queue. Returns their number. An event may queue more. */
-static int take_off(struct peer *peer, size_t sent)
+static int take_sent(struct peer *peer, size_t sent)
 {
     int count = 0;
     peer->left += sent;
@@ -123,9 +123,9 @@ static ssize_t send_waiting(const struct peer *peer)
     struct iovec pieces[3 * AT_ONCE];
     size_t count = 0;
     for (const struct out *out = peer->first; out && count < 3 * AT_ONCE; out = out->next, count += 3)
-        describe(out, count ? 0 : peer->left, &pieces[count]);
+        describe_pieces(out, count ? 0 : peer->left, &pieces[count]);
     const struct msghdr message = {.msg_iov = pieces, .msg_iovlen = count};
-    return judge(sendmsg(peer->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
+    return judge_sent(sendmsg(peer->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
 int tcp_push(struct peer *peer)
@@ -139,7 +139,7 @@ int tcp_push(struct peer *peer)
         }
         if (!sent)
             break;
-        count += take_off(peer, (size_t)sent);
+        count += take_sent(peer, (size_t)sent);
     }
     if (peer->blocked != (peer->first && peer->fd >= 0))
         tcp_peer_watch(peer);

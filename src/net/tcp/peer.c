@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static struct peer *find(const struct worker *worker, int pe, uint64_t id)
+static struct peer *find_peer(const struct worker *worker, int pe, uint64_t id)
 {
     struct peer *peer = worker->peers;
     while (peer && (peer->pe != pe || peer->id != id))
@@ -23,7 +23,7 @@ static struct peer *find(const struct worker *worker, int pe, uint64_t id)
     return peer;
 }
 
-static struct peer *add(struct worker *worker, int pe, uint64_t id)
+static struct peer *add_peer(struct worker *worker, int pe, uint64_t id)
 {
     struct peer *peer = malloc(sizeof *peer);
     if (!peer)
@@ -35,7 +35,7 @@ static struct peer *add(struct worker *worker, int pe, uint64_t id)
 }
 
 /* Forgets the peer that was added last, so that nobody finds a connection that was never made. Returns null. */
-static struct peer *take_back(struct worker *worker)
+static struct peer *take_back_peer(struct worker *worker)
 {
     struct peer *peer = worker->peers;
     worker->peers = peer->next;
@@ -50,7 +50,7 @@ static void end_call(struct peer *peer)
 }
 
 /* The descriptor is in epoll already. */
-static void connected(struct peer *peer, int fd)
+static void take_connection(struct peer *peer, int fd)
 {
     const int on = 1;
     peer->fd = fd;
@@ -69,7 +69,7 @@ static void judge_call(struct peer *peer)
     switch (call->state) {
     case DIALER_CONNECTED:
         end_call(peer);
-        connected(peer, fd);
+        take_connection(peer, fd);
         break;
     case DIALER_CROSSED: end_call(peer); break;
     case DIALER_FAILED: tcp_peer_broken(peer, ECONNREFUSED); break;
@@ -80,14 +80,14 @@ static void judge_call(struct peer *peer)
 /* Adds a peer that is connected by the descriptor. Returns null, and the descriptor is closed, without memory. */
 static struct peer *add_connected(struct worker *worker, int fd)
 {
-    struct peer *peer = add(worker, tcp_me, worker->id);
+    struct peer *peer = add_peer(worker, tcp_me, worker->id);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = peer};
     if (!peer) {
         close(fd);
         return 0;
     }
     peer->fd = fd;
-    return epoll_ctl(worker->events, EPOLL_CTL_ADD, fd, &event) == 0 ? peer : take_back(worker);
+    return epoll_ctl(worker->events, EPOLL_CTL_ADD, fd, &event) == 0 ? peer : take_back_peer(worker);
 }
 
 static struct peer *connect_to_itself(struct worker *worker)
@@ -100,18 +100,18 @@ static struct peer *connect_to_itself(struct worker *worker)
         close(ends[1]);
         return 0;
     }
-    return add_connected(worker, ends[1]) ? one : take_back(worker);
+    return add_connected(worker, ends[1]) ? one : take_back_peer(worker);
 }
 
 struct peer *tcp_peer_connect(struct worker *worker, int pe, const struct tcp_address *address)
 {
-    struct peer *peer = find(worker, pe, address->id);
+    struct peer *peer = find_peer(worker, pe, address->id);
     if (peer)
         return peer;
     if (pe == tcp_me && address->id == worker->id)
         return connect_to_itself(worker);
     struct dialer *call = malloc(sizeof *call);
-    peer = call ? add(worker, pe, address->id) : 0;
+    peer = call ? add_peer(worker, pe, address->id) : 0;
     if (!peer) {
         free(call);
         return 0;
@@ -126,7 +126,7 @@ struct peer *tcp_peer_connect(struct worker *worker, int pe, const struct tcp_ad
                             .from = worker->here};
     peer->call = call;
     dialer_start(call);
-    return call->state == DIALER_FAILED ? take_back(worker) : peer;
+    return call->state == DIALER_FAILED ? take_back_peer(worker) : peer;
 }
 
 /* --- Being called */
@@ -134,7 +134,7 @@ struct peer *tcp_peer_connect(struct worker *worker, int pe, const struct tcp_ad
 bool tcp_peer_wants(void *of, const struct handshake_hello *hello)
 {
     const struct worker *worker = of;
-    const struct peer *peer = find(worker, (int)hello->from, hello->word);
+    const struct peer *peer = find_peer(worker, (int)hello->from, hello->word);
     if (!peer)
         return true;
     const bool first = (int)hello->from == tcp_me ? hello->word < worker->id : (int)hello->from < tcp_me;
@@ -144,8 +144,8 @@ bool tcp_peer_wants(void *of, const struct handshake_hello *hello)
 void tcp_peer_let_in(void *of, int fd, const struct handshake_hello *hello)
 {
     struct worker *worker = of;
-    struct peer *peer = find(worker, (int)hello->from, hello->word);
-    if (!peer && !(peer = add(worker, (int)hello->from, hello->word))) {
+    struct peer *peer = find_peer(worker, (int)hello->from, hello->word);
+    if (!peer && !(peer = add_peer(worker, (int)hello->from, hello->word))) {
         close(fd);
         return;
     }
@@ -153,7 +153,7 @@ void tcp_peer_let_in(void *of, int fd, const struct handshake_hello *hello)
         dialer_stop(peer->call, DIALER_CROSSED);
         end_call(peer);
     }
-    connected(peer, fd);
+    take_connection(peer, fd);
 }
 
 /* --- News */

@@ -1,7 +1,6 @@
 /* Workers over TCP, and the slots of transport.h. */
 #include "net/tcp/inner.h"
 
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -11,37 +10,9 @@
 /* All PEs of the job may call at once, and where there are more of them than cores each takes seconds to answer. */
 enum { GUESTS = 32, GUEST_SECONDS = 20 };
 
-const struct transport_events *tcp_events;
-int tcp_me, tcp_npes;
-
 static struct worker *workers;
 static struct routes here; /* without a port */
 static uint64_t key[2];    /* of this process: who calls must know it */
-
-/* Asks epoll for what the connection brings, and while messages wait, for room. */
-void tcp_peer_watch(struct peer *peer)
-{
-    if (peer->fd < 0)
-        return;
-    peer->blocked = peer->first != 0;
-    struct epoll_event event = {.events = peer->blocked ? EPOLLIN | EPOLLOUT : EPOLLIN, .data.ptr = peer};
-    epoll_ctl(peer->worker->events, EPOLL_CTL_MOD, peer->fd, &event);
-}
-
-void tcp_peer_broken(struct peer *peer, int error)
-{
-    tcp_events->broken(peer->worker->owner, peer->pe,
-                       error ? strerror(error) : "the other end has closed the connection");
-}
-
-/* Jobs on one machine need no network. */
-static void add_loopback(void)
-{
-    const uint32_t loopback = htonl(INADDR_LOOPBACK);
-    here.count = 1;
-    here.route[0] = (struct route){.six = 0};
-    memcpy(here.route[0].address, &loopback, sizeof loopback);
-}
 
 static const char *tcp_open(const struct transport_events *events, int pe, int npes, unsigned onesided)
 {
@@ -53,7 +24,7 @@ static const char *tcp_open(const struct transport_events *events, int pe, int n
     if (!routes_find(&here))
         return "LATERAL_INTERFACE names no network interface of this host that is up and has an address";
     if (!here.count)
-        add_loopback();
+        routes_use_loopback(&here);
     return getrandom(key, sizeof key, GRND_NONBLOCK) == sizeof key ? 0 : "the kernel has no random numbers";
 }
 
@@ -78,13 +49,13 @@ static void free_worker(struct worker *worker)
     free(worker);
 }
 
-static void callers_wait(void *worker)
+static void tell_no_descriptors(void *worker)
 {
     tcp_events->broken(((struct worker *)worker)->owner, tcp_me,
                        "other PEs call it, and it has no descriptor left (ulimit -n) to let them in");
 }
 
-static bool prepare_worker(struct worker *worker)
+static bool open_worker_files(struct worker *worker)
 {
     worker->events = epoll_create1(EPOLL_CLOEXEC);
     worker->buffer = malloc(TCP_BUFFER);
@@ -99,7 +70,7 @@ static bool prepare_worker(struct worker *worker)
                                          .seconds = GUEST_SECONDS,
                                          .wants = tcp_peer_wants,
                                          .accepted = tcp_peer_let_in,
-                                         .out_of_descriptors = callers_wait,
+                                         .out_of_descriptors = tell_no_descriptors,
                                          .owner = worker};
     return worker->buffer && worker->events >= 0 &&
            getrandom(&worker->id, sizeof worker->id, GRND_NONBLOCK) == sizeof worker->id &&
@@ -112,7 +83,7 @@ static const char *tcp_open_worker(void *owner, void **made)
     if (!worker)
         return "no memory";
     worker->owner = owner;
-    if (!prepare_worker(worker)) {
+    if (!open_worker_files(worker)) {
         free_worker(worker);
         return "no socket to listen on, or no memory";
     }

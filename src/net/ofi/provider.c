@@ -1,0 +1,174 @@
+/* The provider that carries messages, and its domain; see inner.h.
+ *
+ * The first of libfabric's providers that has what messages need is taken, as fi_info lists them; FI_PROVIDER chooses another,
+ * and LATERAL_INTERFACE one of a provider's network interfaces. One-sided operations are asked for in a second step, so
+ * that they do not change the choice. */
+#include "net/ofi/inner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the interface that is used. A newer library serves, too. */
+#define VERSION FI_VERSION(1, 14)
+
+const struct transport_events *ofi_events;
+struct fi_info *ofi_info;
+struct fid_fabric *ofi_fabric;
+struct fid_domain *ofi_domain;
+struct worker *ofi_workers;
+int ofi_me, ofi_npes;
+
+static char reason[256];
+
+static struct fi_info *hints_for(uint64_t caps, uint64_t order)
+{
+    struct fi_info *hints = fi_allocinfo();
+    if (!hints)
+        return 0;
+    hints->caps = FI_MSG | FI_TAGGED | FI_MULTI_RECV | caps;
+    hints->mode = FI_CONTEXT | FI_CONTEXT2;
+    hints->ep_attr->type = FI_EP_RDM;
+    hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS | order;
+    hints->domain_attr->mr_mode = FI_MR_ENDPOINT | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED;
+    hints->domain_attr->threading = FI_THREAD_SAFE;
+    hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+    return hints;
+}
+
+/* Returns false for another interface than the one of LATERAL_INTERFACE. */
+static bool is_chosen(const struct fi_info *info)
+{
+    const char *interface = getenv("LATERAL_INTERFACE"), *name = info->domain_attr->name;
+    return !interface || !*interface || (info->addr_format != FI_SOCKADDR_IN && info->addr_format != FI_SOCKADDR_IN6) ||
+           (name && strcmp(name, interface) == 0);
+}
+
+/* Returns the first that is chosen, alone; frees the list. */
+static struct fi_info *take_chosen(struct fi_info *list)
+{
+    struct fi_info *at = list;
+    while (at && !is_chosen(at))
+        at = at->next;
+    struct fi_info *picked = at ? fi_dupinfo(at) : 0;
+    fi_freeinfo(list);
+    return picked;
+}
+
+static int get_info(uint64_t caps, uint64_t order, const struct fi_info *same, struct fi_info **found)
+{
+    struct fi_info *hints = hints_for(caps, order), *list = 0;
+    if (!hints)
+        return -FI_ENOMEM;
+    if (same) {
+        hints->addr_format = same->addr_format;
+        hints->fabric_attr->prov_name = strdup(same->fabric_attr->prov_name);
+        hints->fabric_attr->name = same->fabric_attr->name ? strdup(same->fabric_attr->name) : 0;
+        hints->domain_attr->name = same->domain_attr->name ? strdup(same->domain_attr->name) : 0;
+        hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+    }
+    const int status = fi_getinfo(VERSION, 0, 0, 0, hints, &list);
+    fi_freeinfo(hints);
+    *found = status == 0 ? take_chosen(list) : 0;
+    return status == 0 && !*found ? -FI_ENODATA : status;
+}
+
+/* Chooses the provider for messages: one that reaches other hosts, if there is one. */
+static const char *choose_provider(void)
+{
+    const char *provider = getenv("FI_PROVIDER");
+    int status = get_info(FI_LOCAL_COMM | FI_REMOTE_COMM, 0, 0, &ofi_info);
+    if (status != 0)
+        status = get_info(0, 0, 0, &ofi_info);
+    if (status == 0)
+        return 0;
+    if (status == -FI_ENOSYS)
+        return "this libfabric is older than 1.14; set LATERAL_TRANSPORTS=tcp";
+    snprintf(reason, sizeof reason,
+             "libfabric has no provider%s%.64s with messages (%s): see fi_info -t FI_EP_RDM, or set "
+             "LATERAL_TRANSPORTS=tcp",
+             provider ? " named in FI_PROVIDER=" : "", provider ? provider : "", fi_strerror(-status));
+    return reason;
+}
+
+/* Takes the same provider with as much of what one-sided operations want as it has. */
+static void add_onesided(void)
+{
+    static const struct {
+        uint64_t caps, order;
+    } wishes[] = {{FI_RMA | FI_ATOMIC, FI_ORDER_WAW},
+                  {FI_RMA | FI_ATOMIC | FI_FENCE, 0},
+                  {FI_RMA | FI_ATOMIC, 0},
+                  {FI_RMA, FI_ORDER_WAW},
+                  {FI_RMA, 0}};
+    struct fi_info *more = 0;
+    for (size_t i = 0; !more && i < sizeof wishes / sizeof *wishes; i++)
+        (void)get_info(wishes[i].caps, wishes[i].order, ofi_info, &more);
+    if (!more)
+        return;
+    fi_freeinfo(ofi_info);
+    ofi_info = more;
+    ofi_info->tx_attr->op_flags = 0; /* each operation says what it wants */
+}
+
+const char *ofi_provider_refuse(const char *what, int status)
+{
+    snprintf(reason, sizeof reason,
+             "libfabric's provider %.64s cannot open %s: %s; choose another by FI_PROVIDER, or set "
+             "LATERAL_TRANSPORTS=tcp",
+             ofi_info->fabric_attr->prov_name, what, fi_strerror(-status));
+    return reason;
+}
+
+void ofi_provider_close(void)
+{
+    if (ofi_domain)
+        fi_close(&ofi_domain->fid);
+    if (ofi_fabric)
+        fi_close(&ofi_fabric->fid);
+    if (ofi_info)
+        fi_freeinfo(ofi_info);
+    ofi_domain = 0;
+    ofi_fabric = 0;
+    ofi_info = 0;
+}
+
+const char *ofi_provider_open(bool onesided)
+{
+    const char *why = choose_provider();
+    if (why)
+        return why;
+    if (onesided)
+        add_onesided();
+    int status = fi_fabric(ofi_info->fabric_attr, &ofi_fabric, 0);
+    if (status != 0)
+        return ofi_provider_refuse("the network", status);
+    status = fi_domain(ofi_fabric, ofi_info, &ofi_domain, 0);
+    return status == 0 ? 0 : ofi_provider_refuse("its device", status);
+}
+
+/* --- For lateral-info */
+
+/* Returns the version of the libfabric that has been loaded, such as 1.17. */
+__attribute__((visibility("default"))) const char *lateral_ofi_version(void);
+const char *lateral_ofi_version(void)
+{
+    static char text[16];
+    const uint32_t version = fi_version();
+    snprintf(text, sizeof text, "%u.%u", FI_MAJOR(version), FI_MINOR(version));
+    return text;
+}
+
+/* Returns the provider that carries messages here, and whether it is software over IP: no device of a network is behind it. Null: there
+ * is none. */
+__attribute__((visibility("default"))) const char *lateral_ofi_provider(bool *software);
+const char *lateral_ofi_provider(bool *software)
+{
+    static char name[64];
+    if (choose_provider())
+        return 0;
+    *software = !ofi_info->nic && (ofi_info->addr_format == FI_SOCKADDR_IN || ofi_info->addr_format == FI_SOCKADDR_IN6);
+    snprintf(name, sizeof name, "%s", ofi_info->fabric_attr->prov_name);
+    ofi_provider_close();
+    return name;
+}
