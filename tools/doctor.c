@@ -185,22 +185,45 @@ static void tell_library(const char *name, const struct facts_module *module)
          module->path ? module->version : module->why, module->path ? module->path : "");
 }
 
-/* Which network LATERAL_TRANSPORTS=auto takes, and why. */
-static void tell_adapter(bool has_ucx, bool has_ofi)
+/* A provider in software, which is what a libfabric without the adapter's own finds. */
+static void tell_provider(void)
 {
+    bool software = false;
+    const char *provider = facts_provider(&software);
+    if (!provider)
+        tell(BAD, "provider",
+             "libfabric has none with messages: see fi_info -t FI_EP_RDM, or set LATERAL_TRANSPORTS=tcp");
+    else if (software)
+        tell(
+            NOTE, "provider",
+            "libfabric takes %s, which is software over IP and slower than Lateral's own TCP: set LATERAL_TRANSPORTS=tcp, "
+            "or install a libfabric with the adapter's provider (fi_info lists them; FI_PROVIDER names one)",
+            provider);
+    else
+        tell(GOOD, "provider", "libfabric takes %s", provider);
+}
+
+/* Which network this host's jobs use, and why. */
+static void tell_network(const struct facts_module *ucx, const struct facts_module *ofi)
+{
+    const char *chosen = getenv("LATERAL_TRANSPORTS");
     struct adapter adapter;
-    if (!adapters_find("/sys/class", &adapter)) {
-        tell(GOOD, "network", "no adapter for RDMA: messages go over TCP");
-        return;
-    }
-    const bool ucx = strcmp(adapter.transport, "ucx") == 0;
-    const char *library = ucx ? "UCX" : "libfabric", *driver = *adapter.driver ? adapter.driver : "its class";
-    if (ucx ? has_ucx : has_ofi)
-        tell(GOOD, "network", "%s (%s): messages go over %s", adapter.name, driver, library);
+    const bool named = chosen && *chosen && strcmp(chosen, "auto") != 0;
+    const char *network = named ? chosen : adapters_choose("/sys/class", &adapter);
+    const bool is_ofi = strcmp(network, "ofi") == 0, is_ucx = strcmp(network, "ucx") == 0;
+    const char *library = is_ucx ? "UCX" : "libfabric";
+    const char *why = named ? "LATERAL_TRANSPORTS" : adapter.name, *driver = named ? "set" : adapter.driver;
+    if (!is_ofi && !is_ucx)
+        tell(GOOD, "network", "%s: messages go over %s", named ? "LATERAL_TRANSPORTS is set" : "no adapter for RDMA",
+             named ? chosen : "TCP");
+    else if ((is_ucx ? ucx : ofi)->path)
+        tell(GOOD, "network", "%s (%s): messages go over %s", why, *driver ? driver : "its class", library);
     else
         tell(BAD, "network",
-             "%s (%s) wants %s, which is not here: build Lateral where %s is, or set LATERAL_TRANSPORTS=tcp",
-             adapter.name, driver, library, ucx ? "libucx-dev" : "libfabric-dev");
+             "%s (%s) wants %s, which is not here: build Lateral where %s is, or set LATERAL_TRANSPORTS=tcp", why,
+             *driver ? driver : "its class", library, is_ucx ? "libucx-dev" : "libfabric-dev");
+    if (is_ofi && ofi->path)
+        tell_provider();
 }
 
 static void look_at_nodes(void)
@@ -213,7 +236,7 @@ static void look_at_nodes(void)
     tell(tcp.path ? GOOD : NOTE, "other nodes", tcp.path ? "over TCP%s" : "not over TCP: %s", tcp.why);
     tell_library("UCX", &ucx);
     tell_library("libfabric", &ofi);
-    tell_adapter(ucx.path, ofi.path);
+    tell_network(&ucx, &ofi);
     if (!pmix.path)
         tell(NOTE, "pmix", "mpirun, prterun and srun --mpi=pmix cannot start PEs: %s", pmix.why);
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)

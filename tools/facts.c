@@ -61,6 +61,13 @@ struct facts_module facts_module(enum facts_which which)
     return fact;
 }
 
+const char *facts_provider(bool *software)
+{
+    const char *why;
+    void *module = module_open("ofi", &why), *symbol = module ? dlsym(module, "lateral_ofi_provider") : 0;
+    return symbol ? ((const char *(*)(bool *))symbol)(software) : 0;
+}
+
 static bool take_mpi(const char *name, const char *path, void *state)
 {
     struct facts_layer *found = state;

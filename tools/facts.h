@@ -24,6 +24,8 @@ struct facts_module {
 /* The module for TCP needs no library: it stands for its own. */
 enum facts_which { FACTS_TCP, FACTS_UCX, FACTS_OFI, FACTS_PMIX };
 struct facts_module facts_module(enum facts_which which);
+/* Returns libfabric's provider for messages, and whether it is software over IP; null: there is none, or no module. */
+const char *facts_provider(bool *software);
 
 struct facts_layer {
     bool installed;

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -55,4 +56,28 @@ static bool look_into(const char *class, const char *folder, const char *always,
 bool adapters_find(const char *class, struct adapter *found)
 {
     return look_into(class, "cxi", "ofi", found) || look_into(class, "infiniband", 0, found);
+}
+
+/* Returns true when the user has told UCX to use more than TCP. */
+static bool wants_ucx(void)
+{
+    const char *chosen = getenv("UCX_TLS");
+    char words[256], *rest = words;
+    if (!chosen || strlen(chosen) >= sizeof words)
+        return chosen != 0;
+    strcpy(words, chosen);
+    for (char *word; (word = strsep(&rest, ","));)
+        if (strcmp(word, "tcp") != 0 && strcmp(word, "self") != 0)
+            return true;
+    return false;
+}
+
+const char *adapters_choose(const char *class, struct adapter *found)
+{
+    *found = (struct adapter){.transport = "tcp"};
+    if (wants_ucx())
+        *found = (struct adapter){.transport = "ucx", .name = "UCX_TLS"};
+    else
+        (void)adapters_find(class, found);
+    return found->transport;
 }

@@ -64,10 +64,12 @@ def main():
         environment.update(LATERAL_NODE_SIZE="1", LATERAL_UCX_TLS="tcp,self")
     if argument.startswith("far-sim"):
         environment.update(LATERAL_TRANSPORTS="sim:tcp", LATERAL_SIM="seed=1,hold=50")
+    if argument.startswith("far-ofi"):
+        environment.update(LATERAL_TRANSPORTS="ofi", FI_PROVIDER="tcp")
     if argument == "check":
         environment.update(LATERAL_CHECK="1")
     bare = argument.startswith("bare-")
-    words = "far" if argument == "far-sim" else argument
+    words = "far" if argument in ("far-sim", "far-ofi") else argument
     command = [launcher(name, compiler), "-n", ranks, *([] if bare else ["env", f"LD_PRELOAD={layer}"]), program, words]
     environment["CHECK_LIMIT"] = str(LIMIT - 1)              # ../within.h
     out, err, status = finish(command, environment, LIMIT)

@@ -52,6 +52,15 @@ def test_doctor():
     assert re.search(rf"^ok +oshrun +{BIN}/oshrun$", said, re.M) and "WRONG" not in said, said
     assert re.search(r"^ok +variables +all values can be read$", said, re.M), said
     assert re.search(r"^(ok|note) +huge pages +(heaps of more|random access|this kernel)", said, re.M), said
+    said = run("--doctor", PATH=path, LATERAL_TRANSPORTS="tcp")
+    assert re.search(r"^ok +network +LATERAL_TRANSPORTS is set: messages go over tcp$", said, re.M), said
+    if re.search(r"^ok +libfabric ", said, re.M):
+        over = {"PATH": path, "LATERAL_TRANSPORTS": "ofi"}
+        said = run("--doctor", **over, FI_PROVIDER="tcp")
+        assert re.search(r"^ok +network +LATERAL_TRANSPORTS \(set\): messages go over libfabric$", said, re.M), said
+        assert re.search(r"^note +provider +libfabric takes tcp\S*, which is software over IP and slower", said, re.M), said
+        assert re.search(r"^ok +provider +libfabric takes shm$", run("--doctor", **over, FI_PROVIDER="shm"), re.M)
+        assert re.search(r"^WRONG +provider +libfabric has none", run("--doctor", status=1, **over, FI_PROVIDER="pigeon"), re.M)
     assert "no variable is named LATERAL_CHEK; did you mean LATERAL_CHECK?" in run("--doctor", PATH=path, LATERAL_CHEK="1")
     said = run("--doctor", status=1, PATH=path, LATERAL_LANES="x")
     assert re.search(r"^WRONG +variables +LATERAL_LANES=x is not a whole number$", said, re.M), said

@@ -18,27 +18,13 @@
 
 /* --- The transport */
 
-/* Returns true when the user has told UCX to use more than TCP. */
-static bool wants_ucx(void)
-{
-    const char *chosen = getenv("UCX_TLS");
-    char words[256], *rest = words;
-    if (!chosen || strlen(chosen) >= sizeof words)
-        return chosen != 0;
-    strcpy(words, chosen);
-    for (char *word; (word = strsep(&rest, ","));)
-        if (strcmp(word, "tcp") != 0 && strcmp(word, "self") != 0)
-            return true;
-    return false;
-}
-
 /* The network itself: what stands last in LATERAL_TRANSPORTS. */
 static const char *name_of_network(void)
 {
     const char *chosen = env_text(ENV_TRANSPORTS), *colon = strrchr(chosen, ':');
     struct adapter adapter;
     if (strcmp(chosen, "auto") == 0)
-        return wants_ucx() ? "ucx" : adapters_find("/sys/class", &adapter) ? adapter.transport : "tcp";
+        return adapters_choose("/sys/class", &adapter);
     return colon ? colon + 1 : chosen;
 }
 
