@@ -208,7 +208,8 @@ static int open_node(enum launcher launcher)
     return -1;
 }
 
-static int take_seat(void)
+/* reads_crashes: the launcher reads from the node's memory how a PE has crashed. */
+static int take_seat(bool reads_crashes)
 {
     rte.node_size = (int)rte.node->size;
     rte.node_first = (int)rte.node->first;
@@ -223,7 +224,7 @@ static int take_seat(void)
     rte_is_this_process();
     rte_note_exit();
     rte.me->pid = getpid();
-    if (rte.launched)
+    if (reads_crashes)
         rte_crash_watch();
     atomic_store_release(&rte.me->state, NODE_RUNNING); /* acquire: launcher */
     return rte_nodes_learn();
@@ -233,7 +234,8 @@ int rte_init(void)
 {
     if (rte.node)
         return come_back();
-    if (open_node(find_launcher()) != 0)
+    const enum launcher launcher = find_launcher();
+    if (open_node(launcher) != 0)
         return give_up();
     fcntl(rte.fd, F_SETFD, FD_CLOEXEC);
     const char *job = getenv("LATERAL_JOB");
@@ -244,6 +246,6 @@ int rte_init(void)
     if (!rte.node)
         log_line("cannot map the job's memory: %s", strerror(errno));
     else
-        status = take_seat();
+        status = take_seat(launcher == OURS);
     return status == 0 ? 0 : give_up();
 }

@@ -6,6 +6,7 @@
  * ways: plain executed far */
 #include "check.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -259,6 +260,17 @@ static void dispositions(void)
     }
 }
 
+/* No handler of a signal is the library's. The MPI has some. */
+static void no_handlers(void)
+{
+    for (int number = 1; number < NSIG; number++) {
+        struct sigaction now;
+        Dl_info from;
+        if (sigaction(number, 0, &now) == 0 && dladdr((void *)now.sa_sigaction, &from) && from.dli_fname)
+            CHECK(!strstr(from.dli_fname, "lateral"));
+    }
+}
+
 static volatile int stop;
 
 /* System calls into the window's memory, and stores by a thread that takes no signal. */
@@ -386,6 +398,7 @@ int main(int argc, char **argv)
     read_only();
     untouched();
     dispositions();
+    no_handlers();
     threads();
     children();
     no_descriptors(map_private(BYTES));

@@ -13,7 +13,7 @@ struct lmpi_block {
     uccs_memory_t memory;
     size_t offset; /* of the address in the memory object */
     size_t alignment;
-    int users;     /* under the lock of memory.c */
+    int users; /* under the lock of memory.c */
 };
 
 /* Returns the hint mpi_minimum_memory_alignment, or 1: it is absent, or no power of two. */

@@ -254,7 +254,7 @@ void uccs_memory_used(size_t end)
 
 /* Guards fork: a forked child gets copies of my memory and none of the rest, as long as the process lives, because the
  * globals stay on shared pages after finalize. Also watches the memory for bus errors, so that the program ends with a
- * line when shared memory is exhausted. Returns 0, or an errno value after a line. */
+ * line when shared memory is exhausted; not in a program whose signals are its own. Returns 0, or an errno value after a line. */
 static int guard_memory(size_t heap_bytes)
 {
     const struct node *node = rte.node;
@@ -273,9 +273,9 @@ static int guard_memory(size_t heap_bytes)
                                                  .fd = map.globals->in_slice ? 0 : map.globals->fd};
     struct buserror_facts facts = {.heap_bytes = heap_bytes, .pes = rte.node_size};
     int error = uccs_fork_guard(&ranges);
-    if (!error)
+    if (!error && !rte.guest)
         error = buserror_watch(map.base, map.bytes, &facts);
-    if (!error && moved)
+    if (!error && !rte.guest && moved)
         error = buserror_watch((void *)map.image_start, map.image_bytes, &facts);
     if (error)
         log_line("cannot guard the shared memory: %s", strerror(error));
