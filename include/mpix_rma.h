@@ -69,7 +69,7 @@ int MPIX_Memhandle_release(void *memhandle, MPI_Win parentwin);
 /* Sets *flag to 1 when the operations of the list run at every rank of the window by the processor's atomics of this
  * process, for up to max_count aligned elements of the datatype; else to 0. `ops` is a list with commas: the ends of the
  * names of MPI's operations in small letters (sum, prod, max, min, band, bor, bxor, land, lor, lxor, replace, no_op) and
- * cas for MPI_Compare_and_swap. Beyond 4 elements the flag is 0: there a lock and a loop are
+ * cas for MPI_Compare_and_swap. Beyond 4 elements of a predefined type the flag is 0: there a lock and a loop are
  * as fast or faster. (Sums of 8-byte integers, two ranks at once on the same words, medians: 41 ns for one element and 60 for 4, where
  * a lock and a loop take 80 to 90; for 5 and 6 elements as much, for 7 some 105. A rank alone: 18 ns, 5 more for each further
  * element; a lock and a loop 13.) Accumulates of the type go on to be atomic with each other. MPI_ERR_OP: another word, or null.

@@ -137,6 +137,19 @@ int main(void)
     OK(MPIX_Win_op_intrinsic("sum,cas", 4, MPI_LONG, win, &few));
     OK(MPIX_Win_op_intrinsic("sum", 5, MPI_LONG, win, &lots));
     CHECK(few && !lots); /* a lock and a loop are faster */
+    MPI_Datatype pair, many;
+    int two, three, row, swap;
+    MPI_Type_contiguous(2, MPI_LONG, &pair);
+    MPI_Type_vector(1000, 1, 2, MPI_LONG, &many);
+    MPI_Type_commit(&pair);
+    MPI_Type_commit(&many);
+    OK(MPIX_Win_op_intrinsic("sum", 2, pair, win, &two));
+    OK(MPIX_Win_op_intrinsic("sum", 3, pair, win, &three));
+    OK(MPIX_Win_op_intrinsic("sum", 1, many, win, &row));
+    OK(MPIX_Win_op_intrinsic("cas", 1, pair, win, &swap)); /* MPI_Compare_and_swap takes no such type */
+    CHECK(two && !three && !row && !swap);
+    MPI_Type_free(&pair);
+    MPI_Type_free(&many);
     OK(MPI_Win_free(&win));
     return check_pass();
 }

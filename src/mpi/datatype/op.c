@@ -119,7 +119,7 @@ int lmpi_op_of(MPI_Op op, const struct lmpi_type *type, bool any, struct lmpi_op
 size_t lmpi_op_swaps(const struct lmpi_type *type)
 {
     bool good = (INTEGERS | KIND(LOGICAL) | KIND(BYTE) | KIND(TEXT)) >> type->kind & 1;
-    return good && type->unit == type->size ? type->unit : 0;
+    return good && type->predefined && type->unit == type->size ? type->unit : 0;
 }
 
 struct lmpi_op lmpi_op_like_swap(size_t bytes)

@@ -68,7 +68,7 @@ int lmpi_swap(struct lmpi_window *window, const struct lmpi_operation *swap)
 {
     const struct lmpi_type *known = lmpi_type(swap->type);
     const struct lmpi_target *target = &window->target[swap->rank];
-    const size_t size = known && known->predefined ? lmpi_op_swaps(known) : 0;
+    const size_t size = known ? lmpi_op_swaps(known) : 0;
     struct uccs_op storage;
     MPI_Aint at;
     if (!size)

@@ -67,10 +67,8 @@ static int ask_op(const struct lmpi_window *window, const char *word, size_t len
         return MPI_ERR_OP;
     if (swaps)
         op = lmpi_op_like_swap(lmpi_op_swaps(type));
-    if (!swaps && lmpi_op_of(which, type, true, &op) != MPI_SUCCESS)
-        *flag = 0;
-    else
-        *flag &= is_everywhere(window, &op);
+    const bool defined = swaps ? op.unit != 0 : lmpi_op_of(which, type, true, &op) == MPI_SUCCESS;
+    *flag &= defined && is_everywhere(window, &op);
     return MPI_SUCCESS;
 }
 
@@ -85,7 +83,8 @@ int MPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype type
         return lmpi_error(window, known ? MPI_ERR_COUNT : MPI_ERR_TYPE);
     if (!ops || !flag)
         return lmpi_error(window, ops ? MPI_ERR_ARG : MPI_ERR_OP);
-    all = max_count <= LMPI_INTRINSIC_MOST;
+    const size_t elements = known->unit ? known->size / known->unit : 0; /* of a predefined type */
+    all = !max_count || elements <= LMPI_INTRINSIC_MOST / (size_t)max_count;
     for (const char *word = ops; status == MPI_SUCCESS; word++) {
         size_t length = strcspn(word, ",");
         status = ask_op(window, word, length, known, &all);
