@@ -158,19 +158,15 @@ static struct uccs_bounce *block_of(uint64_t token, int pe)
     return block;
 }
 
-static struct wire_header header_of(uint32_t context, uint32_t which, const struct uccs_message *head, uint64_t number,
-                                    uint64_t token)
+static void fill_header(struct wire_header *header, uint32_t context, uint32_t which, const struct uccs_message *head)
 {
-    return (struct wire_header){.kind = WIRE_AM,
-                                .am = {.number = number,
-                                       .block = token,
-                                       .counter = head->counter,
-                                       .weight = head->weight,
-                                       .context = (uint8_t)context,
-                                       .ring = (uint8_t)which,
-                                       .lane = head->lane,
-                                       .staged = head->staged,
-                                       .id = head->id}};
+    header->am.counter = head->counter;
+    header->am.weight = head->weight;
+    header->am.context = (uint8_t)context;
+    header->am.ring = (uint8_t)which;
+    header->am.lane = head->lane;
+    header->am.staged = head->staged;
+    header->am.id = head->id;
 }
 
 /* Called when the peer, or the transport, is done with the block. */
@@ -185,9 +181,8 @@ bool uccs_far_am_try(struct proto_worker_set *on, int pe, uint32_t context, uint
                      const struct uccs_message *head, const void *payload, struct uccs_bounce *block)
 {
     struct flow *flow = flow_of(pe, context, which);
-    struct proto_worker *lane = proto_worker_of(on);
     void *copy = 0;
-    if (proto_busy(lane))
+    if (proto_busy(proto_worker_of(on)))
         return false;
     uint64_t number = take_credit(flow, which, head->length);
     if (!number)
@@ -198,15 +193,18 @@ bool uccs_far_am_try(struct proto_worker_set *on, int pe, uint32_t context, uint
         payload = copy = memcpy(must_have(malloc(head->length), pe), payload, head->length);
     if (block)
         atomic_store_relaxed(&block->legs, head->staged ? 2 : 1); /* the message publishes it */
-    const struct proto_message message = {.header = header_of(context, which, head, number, token_of(block, pe)),
-                                          .data = payload,
-                                          .bytes = head->length,
-                                          .buffer = copy,
-                                          .left = head->staged ? release_leg : 0,
-                                          .cookie = block,
-                                          .log = proto_log_of(on),
-                                          .counts = true};
-    proto_issue(lane, pe, &message);
+    const uint64_t token = token_of(block, pe);
+    struct proto_send *send = proto_send_begin_now(on, pe, WIRE_AM);
+    fill_header(&send->header, context, which, head);
+    send->header.am.number = number;
+    send->header.am.block = token;
+    send->data = payload;
+    send->bytes = head->length;
+    send->buffer = copy;
+    send->left = head->staged ? release_leg : 0;
+    send->cookie = block;
+    send->counts = true;
+    proto_issue(send);
     return true;
 }
 
@@ -383,15 +381,15 @@ struct uccs_far_packet *uccs_far_am_take_any(uint32_t context, uint32_t which)
 
 static void tell_sender(const struct uccs_far_tally *tally, uint64_t token, bool failed)
 {
-    const struct proto_message message = {.header = {.kind = WIRE_AM_DONE,
-                                                     .am_done = {.block = token,
-                                                                 .bytes = tally->bytes,
-                                                                 .count = tally->count,
-                                                                 .context = (uint8_t)tally->context,
-                                                                 .ring = (uint8_t)tally->which,
-                                                                 .lane = (uint16_t)tally->lane,
-                                                                 .failed = failed}}};
-    proto_issue(proto_service_worker(), tally->to, &message);
+    struct proto_send *send = proto_send_begin_now(0, tally->to, WIRE_AM_DONE);
+    send->header.am_done.block = token;
+    send->header.am_done.bytes = tally->bytes;
+    send->header.am_done.count = tally->count;
+    send->header.am_done.context = (uint8_t)tally->context;
+    send->header.am_done.ring = (uint8_t)tally->which;
+    send->header.am_done.lane = (uint16_t)tally->lane;
+    send->header.am_done.failed = failed;
+    proto_issue(send);
 }
 
 void uccs_far_am_tell(struct uccs_far_tally *tally)

@@ -25,8 +25,6 @@ bool proto_adapter_share(size_t offset, size_t bytes)
     return all;
 }
 
-/* --- Starting one */
-
 /* --- What the transport has */
 
 static bool has_all(void *to)
@@ -61,12 +59,13 @@ bool proto_adapter_works(void)
 
 enum turn { NOW, WHEN_KNOWN, WHEN_FLUSHED };
 
-static enum turn turn_of(struct proto_peer *peer, const struct proto_message *message)
+static enum turn turn_of(const struct proto_send *send)
 {
+    struct proto_peer *peer = send->peer;
     proto_connect(peer);
     if (!proto_direct_of(peer))
         return WHEN_KNOWN;
-    const struct proto_key *key = proto_key_find(peer, &message->header, message->header.at.offset);
+    const struct proto_key *key = proto_key_find(peer, &send->header, send->header.at.offset);
     if (key && key->state == PROTO_KEY_NONE)
         uccs_fail("the network cannot reach memory of PE %d for an atomic", peer->pe);
     if (!key || key->state != PROTO_KEY_READY)
@@ -76,14 +75,14 @@ static enum turn turn_of(struct proto_peer *peer, const struct proto_message *me
 
 /* Takes and releases the worker's lock meanwhile. `all` has an owner and no parent, so nobody frees it; a flush counts on it until
  * it is answered. */
-static void await_turn(struct proto_peer *peer, const struct proto_message *message)
+static void await_turn(const struct proto_send *send)
 {
-    struct proto_worker *worker = peer->worker;
+    struct proto_worker *worker = send->worker;
     struct uccs_request all = {.pending = 1};
     struct uccs_wait wait uccs_scoped = {0};
-    for (enum turn turn; (turn = turn_of(peer, message)) != NOW || atomic_load_acquire(&all.pending) != 1;) {
+    for (enum turn turn; (turn = turn_of(send)) != NOW || atomic_load_acquire(&all.pending) != 1;) {
         if (turn == WHEN_FLUSHED && atomic_load_acquire(&all.pending) == 1) /* acqrel: uccs_request_finish */
-            proto_flush_peer(peer, peer->issued, &all, 0, true);
+            proto_flush_peer(send->peer, send->peer->issued, &all, 0, true);
         uccs_eventcount_unlock(&worker->events, &worker->lock);
         proto_pause(worker, &wait);
         pthread_mutex_lock(&worker->lock);
@@ -92,42 +91,27 @@ static void await_turn(struct proto_peer *peer, const struct proto_message *mess
 
 /* --- Starting it */
 
-static void post(struct proto_peer *peer, const struct proto_message *message, const struct transport_word *word)
-{
-    struct proto_send *source = proto_issue_source(peer, message);
-    if (message->log)
-        proto_log_issued(message->log, peer, source);
-    if (message->request)
-        (void)proto_hang(peer, message->request);
-    proto_direct_atomic(peer, message, word, source, 0);
-}
-
-static void fetch(struct proto_peer *peer, const struct proto_message *message, const struct transport_word *word,
-                  struct proto_pending *ask)
-{
-    ask->worker = peer->worker;
-    ask->pe = peer->pe;
-    if (!ask->flag)
-        proto_issue_list(peer, message->log, ask);
-    proto_direct_atomic(peer, message, word, 0, ask);
-}
-
 /* The fence keeps this process's stores before it, to its own memory and to peers of the node, ahead of the adapter. */
-void proto_atomic(struct proto_worker *worker, int pe, const struct proto_message *message,
-                  const struct transport_word *word, struct proto_pending *ask)
+void proto_atomic(struct proto_send *send, const struct transport_word *word, struct proto_pending *ask)
 {
+    struct proto_worker *worker = send->worker;
+    struct proto_peer *peer = send->peer;
     atomic_fence_seqcst();
-    proto_make_room(worker);
-    pthread_mutex_lock(&worker->lock);
-    struct proto_peer *peer = proto_peer_of(worker, pe);
-    if (message->ordered)
+    if (send->ordered)
         worker->epoch++;
-    await_turn(peer, message);
+    await_turn(send);
     peer->issued.puts++;
     proto_issue_touch(peer);
-    if (ask)
-        fetch(peer, message, word, ask);
-    else
-        post(peer, message, word);
+    if (ask) {
+        ask->worker = worker;
+        ask->pe = peer->pe;
+    }
+    if (ask && !ask->flag)
+        proto_issue_list(send, ask);
+    if (!ask && send->log)
+        proto_log_issued(send);
+    if (!ask && send->request)
+        (void)proto_hang(peer, send->request);
+    proto_direct_atomic(send, word, ask);
     pthread_mutex_unlock(&worker->lock);
 }

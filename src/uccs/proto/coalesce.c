@@ -42,8 +42,7 @@ static void open_box(struct proto_coalescer *coalescer, struct proto_worker *wor
 {
     if (worker->open == BOXES_MOST)
         proto_coalesce_push_all(worker);
-    coalescer->send = proto_send_new(worker);
-    coalescer->send->header.kind = WIRE_BATCH;
+    coalescer->send = proto_send_new(worker, 0, WIRE_BATCH);
     if (!proto_coalesce_reserve(worker))
         uccs_fail("no memory for messages");
     coalescer->send->buffer = worker->spare;
@@ -55,19 +54,19 @@ static void open_box(struct proto_coalescer *coalescer, struct proto_worker *wor
 }
 
 /* Sends the batch; a batch of a single message leaves as that message. */
-static void empty(struct proto_coalescer *coalescer)
+static void send_batch(struct proto_coalescer *coalescer)
 {
     struct proto_send *send = coalescer->send;
-    const char *data = send->buffer;
-    size_t bytes = coalescer->bytes;
+    send->data = send->buffer;
+    send->bytes = coalescer->bytes;
     if (coalescer->count == 1) {
         const struct entry *only = send->buffer;
         send->header = only->header;
-        bytes = only->bytes;
-        data += sizeof *only;
+        send->bytes = only->bytes;
+        send->data = only->bytes ? only + 1 : 0;
     }
     coalescer->send = 0;
-    (void)proto_hand_over(coalescer, send, bytes ? data : 0, bytes);
+    (void)proto_hand_over(coalescer, send);
 }
 
 static void take_off(struct proto_coalescer *coalescer, struct proto_worker *worker)
@@ -84,19 +83,18 @@ bool proto_coalesce_fits(size_t bytes)
     return bytes <= PROTO_BATCH_BYTES / 4;
 }
 
-void proto_coalesce_add(struct proto_coalescer *coalescer, struct proto_send *send, const void *data, size_t bytes)
+void proto_coalesce_add(struct proto_coalescer *coalescer, struct proto_send *send)
 {
     struct proto_worker *worker = send->worker;
-    size_t whole = sizeof(struct entry) + padded(bytes);
+    const size_t bytes = send->bytes, whole = sizeof(struct entry) + padded(bytes);
     if (coalescer->send && coalescer->bytes + whole > PROTO_BATCH_BYTES)
         proto_coalesce_push(coalescer, worker);
     if (!coalescer->send)
         open_box(coalescer, worker);
     char *to = (char *)coalescer->send->buffer + coalescer->bytes;
-    const struct entry entry = {send->header, bytes};
-    memcpy(to, &entry, sizeof entry);
+    *(struct entry *)to = (struct entry){send->header, bytes};
     if (bytes)
-        memcpy(to + sizeof entry, data, bytes);
+        memcpy(to + sizeof(struct entry), send->data, bytes);
     coalescer->bytes += whole;
     coalescer->count++;
     proto_send_free(send);
@@ -108,7 +106,7 @@ void proto_coalesce_push(struct proto_coalescer *coalescer, struct proto_worker 
         return;
     if (!coalescer->kept)
         take_off(coalescer, worker);
-    empty(coalescer);
+    send_batch(coalescer);
 }
 
 void proto_coalesce_keep(struct proto_coalescer *coalescer, struct proto_worker *worker, bool keep)
@@ -128,7 +126,7 @@ void proto_coalesce_push_all(struct proto_worker *worker)
         struct proto_coalescer *coalescer = worker->coalescing;
         worker->coalescing = coalescer->next;
         worker->open--;
-        empty(coalescer);
+        send_batch(coalescer);
     }
 }
 

@@ -74,29 +74,29 @@ bool proto_direct_may(struct proto_peer *peer)
     return peer->behind.puts <= peer->answered.puts || peer->direct->orders;
 }
 
-static size_t length_of(const struct proto_message *message)
+static size_t length_of(const struct proto_send *send)
 {
-    return message->into ? message->header.get.bytes : message->bytes;
+    return send->into ? send->header.get.bytes : send->bytes;
 }
 
-static struct proto_reference *use_of(struct proto_peer *peer, const struct proto_message *message)
+static struct proto_reference *use_of(const struct proto_send *send)
 {
-    return proto_key_of(peer, &message->header, message->header.at.offset)->use;
+    return proto_key_of(send->peer, &send->header, send->header.at.offset)->use;
 }
 
-static bool may_get(const struct proto_peer *peer, const struct proto_message *message)
+static bool may_get(const struct proto_send *send)
 {
-    return !message->ordered || proto_point_reaches(peer->answered, peer->issued);
+    return !send->ordered || proto_point_reaches(send->peer->answered, send->peer->issued);
 }
 
-bool proto_direct_can(struct proto_peer *peer, const struct proto_message *message)
+bool proto_direct_can(const struct proto_send *send)
 {
-    const size_t bytes = length_of(message);
-    if (!bytes || !direct_of(peer) || !has_keys(peer, &message->header, bytes))
+    const size_t bytes = length_of(send);
+    if (!bytes || !direct_of(send->peer) || !has_keys(send->peer, &send->header, bytes))
         return false;
-    if (!(message->into ? may_get(peer, message) : proto_direct_may(peer)))
+    if (!(send->into ? may_get(send) : proto_direct_may(send->peer)))
         return false;
-    struct proto_reference *use = use_of(peer, message);
+    struct proto_reference *use = use_of(send);
     return !use || proto_reference_take(use);
 }
 
@@ -161,37 +161,38 @@ static enum transport_status start_atomic(struct transfer *transfer, const struc
 }
 
 static enum transport_status start_part(struct transfer *transfer, const struct proto_key *key, uint64_t offset,
-                                        const struct proto_message *message, size_t done, size_t bytes)
+                                        const struct proto_send *send, size_t done, size_t bytes)
 {
     const uint64_t there = key->start + offset % PROTO_PIECE;
     void *to = transfer->peer->to;
     if (transfer->word.size)
-        return start_atomic(transfer, key, there, message->into);
+        return start_atomic(transfer, key, there, send->into);
     if (transfer->ask)
-        return proto_transport->get(to, key->key, there, (char *)message->into + done, bytes, transfer);
-    return proto_transport->put(to, key->key, there, (const char *)message->data + done, bytes, transfer);
+        return proto_transport->get(to, key->key, there, (char *)send->into + done, bytes, transfer);
+    return proto_transport->put(to, key->key, there, (const char *)send->data + done, bytes, transfer);
 }
 
 /* The first part is this function's, so that the transfer does not end before all parts have begun. */
-static void start(const struct transfer *what, const struct proto_message *message)
+static void start_transfer(const struct transfer *what, const struct proto_send *send)
 {
-    struct proto_peer *peer = what->peer;
+    struct proto_peer *peer = send->peer;
     struct transfer *transfer = malloc(sizeof *transfer);
     if (!transfer)
         uccs_fail("no memory for an operation on PE %d", peer->pe);
     *transfer = *what;
     transfer->token.done = part_ended;
-    transfer->use = use_of(peer, message);
+    transfer->peer = peer;
+    transfer->use = use_of(send);
     transfer->number = peer->issued.puts;
     transfer->parts = 1;
     proto_count_sending(peer->worker, 1);
-    const size_t bytes = length_of(message);
+    const size_t bytes = length_of(send);
     for (size_t part, done = 0; done < bytes; done += part) {
-        const uint64_t offset = message->header.at.offset + done;
-        const struct proto_key *key = proto_key_of(peer, &message->header, offset);
+        const uint64_t offset = send->header.at.offset + done;
+        const struct proto_key *key = proto_key_of(peer, &send->header, offset);
         part = within_piece(offset, bytes - done);
         transfer->parts++;
-        enum transport_status status = start_part(transfer, key, offset, message, done, part);
+        enum transport_status status = start_part(transfer, key, offset, send, done, part);
         if (status != TRANSPORT_PENDING)
             end_part(transfer, status == TRANSPORT_FAILED);
     }
@@ -209,24 +210,25 @@ static void keep_order(const struct proto_peer *peer)
     }
 }
 
-/* The caller has counted the put. */
-void proto_direct_put(struct proto_peer *peer, const struct proto_message *message, struct proto_send *source)
+void proto_direct_put(struct proto_send *send)
 {
-    keep_order(peer);
-    struct proto_log_peer *log_peer = message->log ? proto_log_peer_find(message->log, peer->pe) : 0;
-    start(&(struct transfer){.peer = peer, .send = source, .log_peer = log_peer}, message);
+    keep_order(send->peer);
+    struct proto_log_peer *log_peer = send->log ? proto_log_peer_find(send->log, send->peer->pe) : 0;
+    start_transfer(&(struct transfer){.send = send, .log_peer = log_peer}, send);
 }
 
-void proto_direct_atomic(struct proto_peer *peer, const struct proto_message *message,
-                         const struct transport_word *word, struct proto_send *source, struct proto_pending *ask)
+void proto_direct_atomic(struct proto_send *send, const struct transport_word *word, struct proto_pending *ask)
 {
-    keep_order(peer);
-    start(&(struct transfer){.peer = peer, .send = source, .ask = ask, .word = *word}, message);
+    keep_order(send->peer);
+    start_transfer(&(struct transfer){.send = ask ? 0 : send, .ask = ask, .word = *word}, send);
+    if (ask)
+        proto_send_free(send);
 }
 
-void proto_direct_get(struct proto_peer *peer, const struct proto_message *message, struct proto_pending *ask)
+void proto_direct_get(struct proto_send *send, struct proto_pending *ask)
 {
-    start(&(struct transfer){.peer = peer, .ask = ask}, message);
+    start_transfer(&(struct transfer){.ask = ask}, send);
+    proto_send_free(send);
 }
 
 void proto_direct_free(struct proto_peer *peer)

@@ -52,7 +52,7 @@ bool proto_hang_reserve(struct proto_peer *peer)
 
 #define KEPT_ROOM 1024 /* requests for which an idle flush keeps room at most */
 
-static void drop(struct proto_peer_flush *flush)
+static void put_idle(struct proto_peer_flush *flush)
 {
     struct proto_worker *worker = flush->peer->worker;
     if (flush->room > KEPT_ROOM) {
@@ -65,8 +65,8 @@ static void drop(struct proto_peer_flush *flush)
 }
 
 /* Takes one count per request and flush. */
-static struct proto_hanging *append(struct proto_peer_flush *flush, struct uccs_request *request,
-                                    struct proto_log_peer *log_peer)
+static struct proto_hanging *hang_on(struct proto_peer_flush *flush, struct uccs_request *request,
+                                     struct proto_log_peer *log_peer)
 {
     if (flush->count && flush->requests[flush->count - 1].request == request)
         return &flush->requests[flush->count - 1];
@@ -107,7 +107,7 @@ static void put_on_hung(struct proto_peer *peer)
     worker->hung = peer;
 }
 
-static void start(struct proto_peer *peer);
+static void start_flush(struct proto_peer *peer);
 
 /* Ends one part of a flush. */
 static void end_part(struct proto_peer_flush *flush)
@@ -122,14 +122,14 @@ static void end_part(struct proto_peer_flush *flush)
         const struct proto_hanging *hanging = &flush->requests[i];
         uccs_request_finish(hanging->request, has_failed(flush, hanging));
     }
-    drop(flush);
+    put_idle(flush);
     uccs_eventcount_tell(&peer->worker->events);
     if (!peer->gathers || peer->flying)
         return;
     if (uccs_is_crowd()) /* those whose requests have just ended come back with the next ones */
         put_on_hung(peer);
     else
-        start(peer);
+        start_flush(peer);
 }
 
 static void end_landing(struct proto_peer_flush *flush, bool failed)
@@ -143,23 +143,23 @@ static void end_landing(struct proto_peer_flush *flush, bool failed)
 static void ask_target(struct proto_peer_flush *flush)
 {
     struct proto_peer *peer = flush->peer;
-    struct proto_send *send = proto_send_new(peer->worker);
+    struct proto_send *send = proto_send_new(peer->worker, peer, WIRE_FLUSH);
     peer->fenced = peer->issued.messages;
     flush->parts++;
-    send->header.kind = WIRE_FLUSH;
     send->header.after = peer->issued.messages;
     send->header.flush.handle = proto_handle_of(peer->worker, flush, peer->pe, WIRE_FLUSH);
-    proto_send_now(peer, send, 0, 0);
+    proto_send_now(send);
 }
 
 /* Starts the peer's next flush, with the requests that hang on it: of the messages that the target has not answered, and of
  * the transport's puts that may still be under way. */
-static void start(struct proto_peer *peer)
+static void start_flush(struct proto_peer *peer)
 {
     struct proto_peer_flush *flush = peer->next ? peer->next : new_flush(peer);
     peer->next = 0;
     peer->gathers = false;
     proto_coalesce_keep(&peer->coalescer, peer->worker, false);
+    peer->alone = peer->issued.messages == peer->answered.messages + 1;
     flush->covers = peer->issued;
     flush->parts = 1; /* this function's */
     peer->flying = flush;
@@ -177,7 +177,7 @@ uint16_t proto_hang(struct proto_peer *peer, struct uccs_request *request)
     struct proto_worker *worker = peer->worker;
     if (!peer->next)
         peer->next = new_flush(peer);
-    struct proto_hanging *hanging = append(peer->next, request, 0);
+    struct proto_hanging *hanging = hang_on(peer->next, request, 0);
     if (!hanging->number)
         hanging->number = (uint16_t)(PROTO_REQUEST | worker->requested++);
     put_on_hung(peer);
@@ -197,7 +197,7 @@ void proto_nudge(struct proto_worker *worker)
         *at = peer->next_hung;
         peer->hung = false;
         if (peer->next)
-            start(peer);
+            start_flush(peer);
     }
 }
 
@@ -205,14 +205,15 @@ void proto_flush_peer(struct proto_peer *peer, struct proto_point number, struct
                       struct proto_log_peer *log_peer, bool waits)
 {
     if (peer->flying && proto_point_reaches(peer->flying->covers, number)) {
-        append(peer->flying, all, log_peer);
+        peer->alone |= peer->flying->covers.messages == peer->answered.messages + 1;
+        hang_on(peer->flying, all, log_peer);
         return;
     }
     if (!peer->next)
         peer->next = new_flush(peer);
-    append(peer->next, all, log_peer);
+    hang_on(peer->next, all, log_peer);
     if (!waits || !atomic_load_relaxed(&uccs_waiting) || (!peer->flying && !uccs_is_crowd())) {
-        start(peer);
+        start_flush(peer);
         return;
     }
     peer->gathers = true;
@@ -220,6 +221,14 @@ void proto_flush_peer(struct proto_peer *peer, struct proto_point number, struct
                         peer->worker != proto_service_worker()); /* there answers leave by the same coalescer */
     if (!peer->flying)
         put_on_hung(peer);
+}
+
+/* A flush that nobody has waited for yet is no reason for another one ahead. */
+void proto_flush_ahead(struct proto_peer *peer)
+{
+    if (!peer->flying)
+        start_flush(peer);
+    peer->alone = peer->flying && peer->flying->count;
 }
 
 /* Tells the requests that hang on the flush which numbers were refused. */
@@ -270,20 +279,18 @@ uint64_t proto_applied_count(const struct proto_arrival *arrival)
 static void answer_flush(struct proto_arrival *arrival)
 {
     struct proto_origin *origin = arrival->origin;
-    struct proto_message answer = {.header.kind = WIRE_FLUSHED};
-    answer.header.flushed.handle = arrival->header.flush.handle;
-    answer.header.flushed.refused = origin->refused;
-    answer.data = answer.buffer = proto_nacks_take(origin, &answer.bytes);
-    proto_answer(origin, &answer);
+    struct proto_send *answer = proto_answer_new(WIRE_FLUSHED);
+    answer->header.flushed.handle = arrival->header.flush.handle;
+    answer->header.flushed.refused = origin->refused;
+    answer->data = answer->buffer = proto_nacks_take(origin, &answer->bytes);
+    proto_answer(origin, answer);
 }
 
 const struct proto_handler proto_on_flush = {.landed = answer_flush};
 const struct proto_handler proto_on_flushed = {.loose = true, .land = land_flushed};
 
-void proto_touch(struct proto_worker *worker)
+void proto_touch_slow(struct proto_worker *worker)
 {
-    if (atomic_load_relaxed(&worker->some))
-        return; /* pollers read the cache lines of both words, so do not store a value that is there already */
     atomic_store_relaxed(&worker->some, 1);
     if (worker == proto_service_worker())
         atomic_store_relaxed(&proto_touched, 1);

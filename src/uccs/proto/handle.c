@@ -17,7 +17,7 @@ struct proto_handle_entry {
     enum proto_wire_kind answer;
 };
 
-static bool grow(struct proto_handles *handles)
+bool proto_handle_grow(struct proto_handles *handles)
 {
     const uint32_t room = handles->room ? 2 * handles->room : FEW;
     struct proto_handle_entry *entries = room > handles->room ? realloc(handles->entries, room * sizeof *entries) : 0;
@@ -30,11 +30,6 @@ static bool grow(struct proto_handles *handles)
     }
     handles->room = room;
     return true;
-}
-
-bool proto_handle_reserve(struct proto_handles *handles)
-{
-    return lat_likely(handles->free) || grow(handles);
 }
 
 uint64_t proto_handle_give(struct proto_handles *handles, void *what, int pe, enum proto_wire_kind answer)

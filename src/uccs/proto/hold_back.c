@@ -18,29 +18,21 @@ struct landing {
     struct proto_peer_flush *flush;
 };
 
-void proto_take_fence(struct proto_peer *peer)
+void proto_take_fence_slow(struct proto_peer *peer)
 {
-    if (lat_likely(peer->epoch == peer->worker->epoch))
-        return;
     peer->epoch = peer->worker->epoch;
     peer->behind = peer->issued;
     peer->fenced = peer->issued.messages;
 }
 
-static void send(struct proto_peer *peer, struct proto_send *send, const void *data, size_t bytes, bool later)
-{
-    (later ? proto_send_later : proto_send_now)(peer, send, data, bytes);
-}
-
-static void release(struct proto_peer *peer)
+static void release_held(struct proto_peer *peer)
 {
     struct proto_direct *direct = peer->direct;
     while (direct->held && direct->held->puts <= peer->answered.puts) {
-        struct proto_held_back *held = direct->held;
-        direct->held = held->next;
+        struct proto_send *send = direct->held;
+        direct->held = send->next;
         proto_count_sending(peer->worker, -1);
-        send(peer, held->send, held->data, held->bytes, held->later);
-        free(held);
+        (send->later ? proto_send_later : proto_send_now)(send);
     }
 }
 
@@ -78,7 +70,7 @@ static void landed(struct proto_sent_token *token, bool failed)
     if (landing->covers > peer->answered.puts)
         peer->answered.puts = landing->covers;
     peer->direct->failed |= failed && !landing->done;
-    release(peer);
+    release_held(peer);
     end_claims(peer);
     if (landing->done)
         landing->done(landing->flush, failed);
@@ -104,43 +96,29 @@ void proto_land(struct proto_peer *peer, void (*done)(struct proto_peer_flush *f
     }
 }
 
-/* A small message that may leave later is copied, as if it were in a batch (proto_copies). */
-static void copy_data(struct proto_held_back *held)
+/* A small message that may leave later is copied, as if it were in a batch (is_copied of initiator.c). */
+static void copy_data(struct proto_send *send)
 {
-    if (!held->later || !held->bytes || held->send->buffer || !proto_coalesce_fits(held->bytes))
+    if (!send->later || !send->bytes || send->buffer || !proto_coalesce_fits(send->bytes))
         return;
-    held->send->buffer = malloc(held->bytes);
-    if (!held->send->buffer)
+    send->buffer = malloc(send->bytes);
+    if (!send->buffer)
         uccs_fail("no memory for a message");
-    held->data = memcpy(held->send->buffer, held->data, held->bytes);
-}
-
-static void hold(struct proto_peer *peer, const struct proto_held_back *what)
-{
-    struct proto_direct *direct = peer->direct;
-    struct proto_held_back *held = malloc(sizeof *held);
-    if (!held)
-        uccs_fail("no memory for a message");
-    *held = *what;
-    copy_data(held);
-    *(direct->held ? &direct->last_held->next : &direct->held) = held;
-    direct->last_held = held;
-    proto_count_sending(peer->worker, 1);
-    if (direct->landing < held->puts)
-        proto_land(peer, 0, 0);
+    send->data = memcpy(send->buffer, send->data, send->bytes);
 }
 
 /* A message that waits for fewer puts than the last held one is held with it. */
-void proto_send_behind(struct proto_peer *peer, struct proto_send *message, const void *data, size_t bytes, bool later,
-                       uint64_t puts)
+void proto_hold_back(struct proto_send *send)
 {
-    if (lat_likely(puts <= peer->answered.puts)) {
-        send(peer, message, data, bytes, later);
-        return;
-    }
-    const struct proto_held_back *last = peer->direct->held ? peer->direct->last_held : 0;
-    const struct proto_held_back held = {message, data, bytes, later, last && last->puts > puts ? last->puts : puts, 0};
-    hold(peer, &held);
+    struct proto_direct *direct = send->peer->direct;
+    copy_data(send);
+    if (direct->held && direct->last_held->puts > send->puts)
+        send->puts = direct->last_held->puts;
+    *(direct->held ? &direct->last_held->next : &direct->held) = send;
+    direct->last_held = send;
+    proto_count_sending(send->worker, 1);
+    if (direct->landing < send->puts)
+        proto_land(send->peer, 0, 0);
 }
 
 void proto_land_wanted(struct proto_worker *worker)

@@ -10,8 +10,12 @@
 
 static void ask_about(int pe, enum proto_wire_kind kind, uint64_t region, struct proto_fetch *ask)
 {
-    struct proto_message message = {.header = {.kind = (uint8_t)kind, .at.region = region}, .later = true};
-    proto_pending_send(proto_service_worker(), pe, &message, &ask->ask);
+    struct proto_send *send = proto_send_begin(0, pe, kind, 0, &ask->ask);
+    if (!send)
+        uccs_fail("no memory for a question to PE %d", pe);
+    send->header.at.region = region;
+    send->later = true;
+    proto_issue_ask(send, &ask->ask);
 }
 
 bool proto_import(int pe, uint64_t region)

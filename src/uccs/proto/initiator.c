@@ -1,7 +1,9 @@
 /* The origin's half of one-sided operations on other nodes: makes one message, or the transport's operation, of a descriptor
- * (initiator.h). Any thread, without a lock. Everything that can lack memory is allocated before anything is issued. */
+ * (initiator.h). Any thread, without a lock. Everything that can lack memory is taken before a message begins, or as it begins;
+ * behind that nothing fails. */
 #include "base/copy.h"
 #include "net/transport.h"
+#include "uccs/proto/inner.h"
 #include "uccs/proto/target.h"
 
 #include <stdlib.h>
@@ -46,29 +48,144 @@ static enum proto_path select_way(enum shape shape, const struct proto_op *op)
 
 /* --- Messages */
 
-static struct proto_message message_of(const struct proto_op *op, enum proto_wire_kind kind)
-{
-    return (struct proto_message){.header = {.kind = (uint8_t)kind,
-                                             .segment = (uint8_t)op->at.segment,
-                                             .at = {op->at.offset, op->at.region}},
-                                  .log = proto_log_of(op->on),
-                                  .later = op->nonblocking && !op->with};
-}
-
-static int no_memory(struct proto_message *message)
-{
-    free(message->buffer);
-    return UCCS_ERR_NO_MEMORY;
-}
-
 /* Without memory the request is as it was before the operation joined it. */
-static int leave_request(const struct proto_op *op, struct proto_message *message, uccs_request_handle before)
+static void leave_request(const struct proto_op *op, uccs_request_handle before)
 {
-    if (op->request && !uccs_request_object(before) && uccs_request_object(*op->request)) {
-        uccs_request_free(op->request);
-        *op->request = before;
+    if (!op->request || uccs_request_object(before) || !uccs_request_object(*op->request))
+        return;
+    uccs_request_free(op->request);
+    *op->request = before;
+}
+
+/* Begins the message of an operation. Returns null without memory. */
+static lat_hot struct proto_send *begin_message(const struct proto_op *op, enum proto_wire_kind kind,
+                                                struct uccs_request *request, const struct proto_pending *ask,
+                                                const struct proto_payload *payload)
+{
+    struct proto_send *send = proto_send_begin(op->on, op->pe, kind, request, ask);
+    if (lat_unlikely(!send))
+        return 0;
+    send->header.segment = (uint8_t)op->at.segment;
+    send->header.at = (struct wire_memory){op->at.offset, op->at.region};
+    send->data = payload->data;
+    send->bytes = payload->bytes;
+    send->buffer = payload->buffer;
+    send->later = op->nonblocking && !op->with;
+    return send;
+}
+
+/* Begins a message that brings nothing back. */
+static lat_hot struct proto_send *begin_put(const struct proto_op *op, enum proto_wire_kind kind,
+                                            const struct proto_payload *payload)
+{
+    const uccs_request_handle before = op->request ? *op->request : 0;
+    struct uccs_request *request = op->request ? uccs_request_materialise(op->request) : 0;
+    struct proto_send *send = 0;
+    if (lat_likely(request || !op->request))
+        send = begin_message(op, kind, request, 0, payload);
+    if (lat_likely(send != 0))
+        send->counts = true;
+    else
+        leave_request(op, before);
+    return send;
+}
+
+/* An operation that may bring something back: its message, and the pending request. */
+struct call {
+    struct proto_payload payload;
+    struct proto_send *send;
+    struct proto_fetch here; /* of a blocking operation */
+    struct proto_fetch *ask; /* null: nothing comes back */
+    uint32_t flag;
+};
+
+/* The answer to a nonblocking operation completes its requests and frees the pending request. */
+static void count_ask(const struct proto_op *op, struct proto_pending *ask, struct uccs_request *request)
+{
+    ask->request = request;
+    ask->local = op->local;
+    if (request)
+        uccs_request_begin_use(request);
+    if (op->local)
+        uccs_request_begin(op->local);
+}
+
+static bool begin_ask_later(const struct proto_op *op, enum proto_wire_kind kind, struct call *call)
+{
+    const uccs_request_handle before = op->request ? *op->request : 0;
+    struct proto_fetch *ask = malloc(sizeof *ask);
+    struct uccs_request *request = ask && op->request ? uccs_request_materialise(op->request) : 0;
+    call->send = 0;
+    if (lat_likely(ask && (request || !op->request)))
+        call->send = begin_message(op, kind, 0, &call->here.ask, &call->payload);
+    if (lat_unlikely(!call->send)) {
+        free(ask);
+        leave_request(op, before);
+        return false;
     }
-    return no_memory(message);
+    *ask = call->here;
+    call->ask = ask;
+    count_ask(op, &ask->ask, request);
+    return true;
+}
+
+/* Begins a message whose answer brings so many bytes to the destination. */
+static bool begin_ask(const struct proto_op *op, enum proto_wire_kind kind, size_t bytes, struct call *call)
+{
+    call->here = (struct proto_fetch){.ask.bytes = bytes, .dest = op->dest};
+    if (op->blocks)
+        call->here.blocks = *op->blocks;
+    if (op->nonblocking)
+        return begin_ask_later(op, kind, call);
+    call->ask = &call->here;
+    call->flag = 0;
+    call->here.ask.flag = &call->flag;
+    return (call->send = begin_message(op, kind, 0, &call->here.ask, &call->payload));
+}
+
+/* Begins the message of an operation, with notifications behind its data; its answer, when it `fetches`, brings so many bytes.
+ * Returns false without memory, after it has freed the payload. */
+static bool begin_call(const struct proto_op *op, enum proto_wire_kind kind, bool fetches, size_t bytes,
+                       struct call *call)
+{
+    call->ask = 0;
+    bool good = proto_notify_append(&call->payload, op->with);
+    if (good && fetches)
+        good = begin_ask(op, kind, bytes, call);
+    else if (good)
+        good = (call->send = begin_put(op, kind, &call->payload));
+    if (lat_unlikely(!good))
+        free(call->payload.buffer);
+    else
+        call->send->ordered = op->ordered;
+    return good;
+}
+
+/* Waits for the answer to a blocking operation. */
+static int end_call(const struct proto_op *op, struct proto_worker *worker, const struct call *call)
+{
+    if (!call->ask || op->nonblocking)
+        return UCCS_OK;
+    proto_await(worker, &call->flag);
+    return call->here.ask.failed ? UCCS_ERR_STALE : UCCS_OK;
+}
+
+static int issue_call(const struct proto_op *op, struct call *call)
+{
+    struct proto_worker *worker = call->send->worker;
+    if (call->ask)
+        proto_issue_ask(call->send, &call->ask->ask);
+    else
+        proto_issue(call->send);
+    return end_call(op, worker, call);
+}
+
+/* --- Puts */
+
+/* Returns true when a message that leaves later is copied, so that the caller may change the data at once. */
+static bool is_copied(const struct proto_op *op, enum proto_path way, size_t bytes)
+{
+    return op->nonblocking && !op->with && way == PROTO_BY_MESSAGE && proto_coalesce_fits(bytes);
 }
 
 /* Notes that the source of a put is not needed any more. */
@@ -79,140 +196,70 @@ static void source_left(void *request)
 
 /* The request of a put that is not copied counts the use of its source as an operation of its own, since the message's
  * end may come after the answer of the target. */
-static void count_source(struct proto_message *message)
+static void count_source(const struct proto_op *op, struct proto_send *send)
 {
-    if (!message->request || message->flag || message->buffer || !message->bytes || proto_copies(message))
-        return;
-    uccs_request_begin_use(message->request);
-    message->left = source_left;
-    message->cookie = message->request;
-}
-
-/* Sends a message that brings nothing back. */
-static int post(const struct proto_op *op, struct proto_message *message)
-{
-    struct proto_worker *worker = proto_worker_of(op->on);
-    const uccs_request_handle before = op->request ? *op->request : 0;
-    message->counts = true;
-    message->request = op->request ? uccs_request_materialise(op->request) : 0;
-    if (lat_unlikely(op->request && !message->request))
-        return leave_request(op, message, before);
-    count_source(message);
-    proto_make_room(worker);
-    if (message->local)
-        uccs_request_begin(message->local);
-    if (lat_likely(proto_try_issue(worker, op->pe, message)))
-        return UCCS_OK;
-    if (message->local)
-        uccs_request_finish(message->local, false);
-    if (message->left)
-        message->left(message->cookie);
-    return leave_request(op, message, before);
-}
-
-static int ask_and_wait(const struct proto_op *op, struct proto_message *message, struct proto_fetch *ask)
-{
-    struct proto_worker *worker = proto_worker_of(op->on);
-    uint32_t flag = 0;
-    ask->ask.flag = &flag;
-    if (lat_unlikely(!proto_pending_try(worker, op->pe, message, &ask->ask)))
-        return no_memory(message);
-    proto_await(worker, &flag);
-    return ask->ask.failed ? UCCS_ERR_STALE : UCCS_OK;
-}
-
-static void end_uses(const struct proto_fetch *ask)
-{
-    if (ask->ask.request)
-        uccs_request_finish_use(ask->ask.request, false);
-    if (ask->ask.local)
-        uccs_request_finish(ask->ask.local, false);
-}
-
-/* Returns a copy of the pending request that outlives the call: the answer completes its requests and frees it. Null without memory. */
-static struct proto_fetch *later(const struct proto_op *op, const struct proto_fetch *what)
-{
-    struct proto_fetch *ask = malloc(sizeof *ask);
-    struct uccs_request *request = ask && op->request ? uccs_request_materialise(op->request) : 0;
-    if (lat_unlikely(!ask || (op->request && !request))) {
-        free(ask);
-        return 0;
-    }
-    *ask = *what;
-    ask->ask.request = request;
-    ask->ask.local = op->local;
-    if (request)
-        uccs_request_begin_use(request);
     if (op->local)
         uccs_request_begin(op->local);
-    return ask;
+    send->local = op->local;
+    if (!send->request || !send->bytes || is_copied(op, (enum proto_path)send->way, send->bytes))
+        return;
+    uccs_request_begin_use(send->request);
+    send->left = source_left;
+    send->cookie = send->request;
 }
-
-static int ask_later(const struct proto_op *op, struct proto_message *message, const struct proto_fetch *what)
-{
-    const uccs_request_handle before = op->request ? *op->request : 0;
-    struct proto_fetch *ask = later(op, what);
-    if (lat_likely(ask && proto_pending_try(proto_worker_of(op->on), op->pe, message, &ask->ask)))
-        return UCCS_OK;
-    if (ask)
-        end_uses(ask);
-    free(ask);
-    return leave_request(op, message, before);
-}
-
-/* Sends a message whose answer brings so many bytes to the destination. */
-static int ask_for(const struct proto_op *op, struct proto_message *message, size_t bytes)
-{
-    struct proto_fetch ask = {.ask.bytes = bytes, .dest = op->dest};
-    if (op->blocks)
-        ask.blocks = *op->blocks;
-    return op->nonblocking ? ask_later(op, message, &ask) : ask_and_wait(op, message, &ask);
-}
-
-/* --- Puts */
 
 static int put_whole(const struct proto_op *op)
 {
     uint32_t left = 0;
-    struct proto_message message = message_of(op, WIRE_PUT);
-    message.data = op->source;
-    message.bytes = op->bytes;
-    message.way = (uint8_t)select_way(op->with ? PUTS_AND_TELLS : PUTS, op);
-    message.flag = op->nonblocking ? 0 : &left;
-    message.local = op->nonblocking ? op->local : 0;
-    message.joins = !op->nonblocking && !op->with;
+    struct proto_send *send = begin_put(op, WIRE_PUT, &(struct proto_payload){.data = op->source, .bytes = op->bytes});
+    if (lat_unlikely(!send))
+        return UCCS_ERR_NO_MEMORY;
+    struct proto_worker *worker = send->worker;
+    send->way = (uint8_t)select_way(op->with ? PUTS_AND_TELLS : PUTS, op);
     if (op->with)
-        message.header.put = proto_notify_wire(op->with);
-    const int status = post(op, &message);
-    if (status == UCCS_OK && !op->nonblocking)
-        proto_await(proto_worker_of(op->on), &left);
-    return status;
+        send->header.put = proto_notify_wire(op->with);
+    if (op->nonblocking) {
+        count_source(op, send);
+        proto_issue(send);
+        return UCCS_OK;
+    }
+    send->flag = &left;
+    send->joins = !op->with;
+    proto_issue(send);
+    proto_await(worker, &left);
+    return UCCS_OK;
 }
 
 /* Packs the blocks into one message, which the target unpacks. The operation owns the packed copy. */
 static int put_blocks(const struct proto_op *op, const struct proto_blocks *blocks)
 {
-    struct proto_message message = message_of(op, WIRE_PUT_BLOCKS);
-    message.bytes = blocks->block * blocks->count;
-    message.data = message.buffer = malloc(message.bytes);
-    message.header.put_blocks.block = blocks->block;
-    message.header.put_blocks.stride =
-        blocks->count > 1 ? blocks->there : 0; /* one block may have any, and targets refuse one that wraps */
-    if (!message.buffer)
+    struct call call = {.payload.bytes = blocks->block * blocks->count};
+    call.payload.data = call.payload.buffer = malloc(call.payload.bytes);
+    if (!call.payload.buffer)
         return UCCS_ERR_NO_MEMORY;
-    copy_blocks(message.buffer, (ptrdiff_t)blocks->block, op->source, blocks->here, blocks->block, blocks->count);
-    if (!proto_notify_append(&message, op->with, &message.header.put_blocks.notices))
-        return no_memory(&message);
-    return post(op, &message);
+    copy_blocks(call.payload.buffer, (ptrdiff_t)blocks->block, op->source, blocks->here, blocks->block, blocks->count);
+    if (!begin_call(op, WIRE_PUT_BLOCKS, false, 0, &call))
+        return UCCS_ERR_NO_MEMORY;
+    struct wire_header *header = &call.send->header;
+    header->put_blocks.block = blocks->block;
+    header->put_blocks.stride =
+        blocks->count > 1 ? blocks->there : 0; /* one block may have any, and targets refuse one that wraps */
+    header->put_blocks.notices = call.payload.notices;
+    return issue_call(op, &call);
 }
 
 /* A put has room for one notification; with two it goes as a block. */
-static int put(const struct proto_op *op)
+lat_cold static int put_block(const struct proto_op *op)
 {
     const struct proto_blocks whole = {.block = op->bytes, .count = 1};
+    return put_blocks(op, &whole);
+}
+
+static int put(const struct proto_op *op)
+{
     if (op->blocks)
         return put_blocks(op, op->blocks);
-    return lat_unlikely(op->with && op->with->also) ? put_blocks(op, &whole) : put_whole(op);
+    return lat_unlikely(op->with && op->with->also) ? put_block(op) : put_whole(op);
 }
 
 /* Notes that the source of an internal put is not needed any more. */
@@ -226,66 +273,72 @@ static int put_internal(const struct proto_op *op)
 {
     const struct proto_notify *with = op->with;
     const bool flag = !op->bytes && with->what == PROTO_SIGNAL_SET && with->place.segment == PROTO_ROWS;
-    struct proto_message message = message_of(op, flag ? WIRE_FLAG : WIRE_PARCEL);
-    message.later = false;
+    struct proto_send *send = proto_send_begin_now(0, op->pe, flag ? WIRE_FLAG : WIRE_PARCEL);
+    send->header.segment = (uint8_t)(flag ? PROTO_ROWS : op->at.segment);
+    send->header.at = (struct wire_memory){flag ? with->place.offset : op->at.offset, op->at.region};
     if (flag) {
-        message.header.segment = PROTO_ROWS;
-        message.header.at.offset = with->place.offset;
-        message.header.flag.value = with->value;
-        return proto_try_issue(proto_service_worker(), op->pe, &message) ? UCCS_OK : UCCS_ERR_NO_MEMORY;
+        send->header.flag.value = with->value;
+    } else {
+        send->header.put = proto_notify_wire(with);
+        send->data = op->source;
+        send->bytes = op->bytes;
+        send->left = drop_hold;
+        send->cookie = op->held;
+        (void)atomic_fetch_add_relaxed(op->held, 1); /* released by drop_hold */
     }
-    message.header.put = proto_notify_wire(with);
-    message.data = op->source;
-    message.bytes = op->bytes;
-    message.left = drop_hold;
-    message.cookie = op->held;
-    (void)atomic_fetch_add_relaxed(op->held, 1); /* released by drop_hold */
-    if (lat_likely(proto_try_issue(proto_service_worker(), op->pe, &message)))
-        return UCCS_OK;
-    drop_hold(op->held);
-    return UCCS_ERR_NO_MEMORY;
+    proto_issue(send);
+    return UCCS_OK;
 }
 
 /* --- Gets */
 
-static int get_whole(const struct proto_op *op, const struct proto_notify *with)
+static int get_whole(const struct proto_op *op)
 {
-    struct proto_message message = message_of(op, WIRE_GET);
-    message.header.get.bytes = op->bytes;
-    message.into = op->dest;
-    message.ordered = op->ordered;
-    message.way = (uint8_t)(with ? PROTO_BY_MESSAGE : select_way(GETS, op));
-    if (!proto_notify_append(&message, with, &message.header.get.notices))
-        return no_memory(&message);
-    return ask_for(op, &message, op->bytes);
+    struct call call;
+    call.payload = (struct proto_payload){0};
+    if (!begin_call(op, WIRE_GET, true, op->bytes, &call))
+        return UCCS_ERR_NO_MEMORY;
+    call.send->header.get.bytes = op->bytes;
+    call.send->header.get.notices = call.payload.notices;
+    call.send->into = op->dest;
+    call.send->way = (uint8_t)(op->with ? PROTO_BY_MESSAGE : select_way(GETS, op));
+    return issue_call(op, &call);
 }
 
 static int get_blocks(const struct proto_op *op)
 {
     const struct proto_blocks *blocks = op->blocks;
-    struct proto_message message = message_of(op, WIRE_GET_BLOCKS);
-    message.header.get_blocks.block = blocks->block;
-    message.header.get_blocks.count = blocks->count;
-    message.header.get_blocks.stride = blocks->count > 1 ? blocks->there : 0; /* as of a put */
-    message.ordered = op->ordered;
-    return ask_for(op, &message, blocks->block * blocks->count);
+    struct proto_op plain = *op;
+    struct call call = {0};
+    plain.with = 0;
+    if (!begin_call(&plain, WIRE_GET_BLOCKS, true, blocks->block * blocks->count, &call))
+        return UCCS_ERR_NO_MEMORY;
+    call.send->header.get_blocks.block = blocks->block;
+    call.send->header.get_blocks.count = blocks->count;
+    call.send->header.get_blocks.stride = blocks->count > 1 ? blocks->there : 0; /* as of a put */
+    return issue_call(op, &call);
 }
 
 /* Behind long data that the network brings by itself, a message does what is to be done at the target. */
+lat_cold static int get_then_tell(const struct proto_op *op)
+{
+    struct proto_op part = *op;
+    part.with = 0;
+    const int status = get_whole(&part);
+    if (status != UCCS_OK)
+        return status;
+    part = (struct proto_op){.kind = PROTO_PUT, .nonblocking = true, .pe = op->pe, .on = op->on, .with = op->with};
+    part.at.segment = PROTO_HEAP;
+    return put_whole(&part);
+}
+
 static int get(const struct proto_op *op)
 {
     if (op->blocks)
         return get_blocks(op);
     if (lat_likely(!op->with || op->nonblocking || select_way(GETS_AND_TELLS, op) == PROTO_BY_MESSAGE))
-        return get_whole(op, op->with);
-    const int status = get_whole(op, 0);
-    return status != UCCS_OK ? status
-                             : put_whole(&(struct proto_op){.kind = PROTO_PUT,
-                                                            .nonblocking = true,
-                                                            .pe = op->pe,
-                                                            .on = op->on,
-                                                            .at.segment = PROTO_HEAP,
-                                                            .with = op->with});
+        return get_whole(op);
+    return get_then_tell(op);
 }
 
 /* --- Atomics */
@@ -296,18 +349,25 @@ static bool fetches(const struct proto_op *op)
 }
 
 /* A set that fetches is a swap. */
-static int apply_there(const struct proto_op *op)
+static void fill_atomic(const struct proto_op *op, struct wire_header *header)
 {
     const struct uccs_atomic_op *atomic = op->atomic;
-    struct proto_message message = message_of(op, WIRE_AMO);
-    message.header.amo.operand = atomic->operand;
-    message.header.amo.compare = atomic->compare;
-    message.header.amo.what = (uint8_t)(atomic->what == UCCS_ATOMIC_SET && op->dest ? UCCS_ATOMIC_SWAP : atomic->what);
-    message.header.amo.size = (uint8_t)atomic->size;
-    message.counts = true;
-    if (!proto_notify_append(&message, op->with, &message.header.amo.notices))
-        return no_memory(&message);
-    return fetches(op) ? ask_for(op, &message, atomic->size) : post(op, &message);
+    header->amo.operand = atomic->operand;
+    header->amo.compare = atomic->compare;
+    header->amo.what = (uint8_t)(atomic->what == UCCS_ATOMIC_SET && op->dest ? UCCS_ATOMIC_SWAP : atomic->what);
+    header->amo.size = (uint8_t)atomic->size;
+}
+
+static int apply_there(const struct proto_op *op)
+{
+    struct call call;
+    call.payload = (struct proto_payload){0};
+    if (!begin_call(op, WIRE_AMO, fetches(op), op->atomic->size, &call))
+        return UCCS_ERR_NO_MEMORY;
+    call.send->counts = true;
+    fill_atomic(op, &call.send->header);
+    call.send->header.amo.notices = call.payload.notices;
+    return issue_call(op, &call);
 }
 
 /* A fetch adds nothing, and a set swaps. */
@@ -326,29 +386,15 @@ static struct transport_word word_of(const struct uccs_atomic_op *op)
 /* The adapter's old value goes to the destination, without an answer that this process would handle. */
 static int apply_by_adapter(const struct proto_op *op)
 {
-    struct proto_worker *worker = proto_worker_of(op->on);
     const struct transport_word word = word_of(op->atomic);
-    struct proto_message message = message_of(op, WIRE_AMO);
-    uint32_t flag = 0;
-    struct proto_fetch what = {.ask = {.flag = op->nonblocking ? 0 : &flag, .bytes = op->atomic->size},
-                               .dest = op->dest};
-    message.bytes = message.header.get.bytes = op->atomic->size;
-    message.into = op->dest;
-    message.ordered = op->ordered;
-    if (!fetches(op)) {
-        message.request = op->request ? uccs_request_materialise(op->request) : 0;
-        if (op->request && !message.request)
-            return UCCS_ERR_NO_MEMORY;
-        proto_atomic(worker, op->pe, &message, &word, 0);
-        return UCCS_OK;
-    }
-    struct proto_fetch *ask = op->nonblocking ? later(op, &what) : &what;
-    if (!ask)
+    struct call call = {0};
+    if (!begin_call(op, WIRE_AMO, fetches(op), op->atomic->size, &call))
         return UCCS_ERR_NO_MEMORY;
-    proto_atomic(worker, op->pe, &message, &word, &ask->ask);
-    if (!op->nonblocking)
-        proto_await(worker, &flag);
-    return UCCS_OK;
+    struct proto_worker *worker = call.send->worker;
+    call.send->bytes = call.send->header.get.bytes = op->atomic->size;
+    call.send->into = op->dest;
+    proto_atomic(call.send, &word, call.ask ? &call.ask->ask : 0);
+    return end_call(op, worker, &call);
 }
 
 /* --- Accumulates. A piece is at most TRANSPORT_SHORT bytes, so that pieces arrive in the order of sending and keep the target's
@@ -358,29 +404,33 @@ static int apply_by_adapter(const struct proto_op *op)
 _Static_assert(PIECE % UCCS_TYPE_MOST == 0 && PIECE <= UINT32_MAX, "pieces end between elements; n fits the header");
 _Static_assert(PIECE + 2 * sizeof(struct wire_notify) <= TRANSPORT_SHORT, "a piece with its notices keeps the order");
 
-/* An operand that proto would copy anyhow needs no copy here, when it is all of the data and nothing comes back. */
-static bool copy_operand(const struct proto_op *op, struct proto_message *message)
+/* An operand that is copied anyhow when it leaves later needs no copy here, when it is all of the data and nothing comes back. Returns
+ * false without memory. */
+static bool copy_operand(const struct proto_op *op, struct proto_payload *payload)
 {
-    message->data = op->source;
-    message->bytes = uccs_accumulate_operand(op->accumulate);
-    if (!message->bytes || (!op->with && !op->dest && proto_copies(message)))
+    payload->data = op->source;
+    payload->bytes = uccs_accumulate_operand(op->accumulate);
+    if (!payload->bytes || (!op->dest && is_copied(op, PROTO_BY_MESSAGE, payload->bytes)))
         return true;
-    message->data = message->buffer = malloc(message->bytes);
-    if (message->buffer)
-        memcpy(message->buffer, op->source, message->bytes);
-    return message->buffer;
+    payload->data = payload->buffer = malloc(payload->bytes);
+    if (payload->buffer)
+        memcpy(payload->buffer, op->source, payload->bytes);
+    return payload->buffer;
 }
 
 static int accumulate_piece(const struct proto_op *op)
 {
-    struct proto_message message = message_of(op, WIRE_CHANGE);
-    message.header.change.n = (uint32_t)op->accumulate->n;
-    message.header.change.type = op->accumulate->type;
-    message.header.change.how = op->accumulate->how;
-    message.counts = true;
-    if (!copy_operand(op, &message) || !proto_notify_append(&message, op->with, &message.header.change.notices))
-        return no_memory(&message);
-    return op->dest ? ask_for(op, &message, uccs_accumulate_bytes(op->accumulate)) : post(op, &message);
+    struct call call = {0};
+    if (!copy_operand(op, &call.payload) ||
+        !begin_call(op, WIRE_CHANGE, op->dest, uccs_accumulate_bytes(op->accumulate), &call))
+        return UCCS_ERR_NO_MEMORY;
+    struct wire_header *header = &call.send->header;
+    call.send->counts = true;
+    header->change.n = (uint32_t)op->accumulate->n;
+    header->change.type = op->accumulate->type;
+    header->change.how = op->accumulate->how;
+    header->change.notices = call.payload.notices;
+    return issue_call(op, &call);
 }
 
 /* The last piece brings what is to be done behind the operation. */

@@ -3,7 +3,7 @@
  * The origin sends each operation as a message to the target's process, whose processor executes it. So one atomicity
  * domain (CPU) holds near and far, and a counting put or a put with signal is one message. Data flow:
  *
- *   origin: initiator.c -> proto/issue.c -> proto/send.c -> transport ... target: proto/arrive.c -> target.c -> memory
+ *   origin: initiator.c -> pool.c -> issue.c -> send.c -> transport ... target: proto/arrive.c -> target.c -> memory
  *
  * Any thread may call these functions, but not for a peer on this node. They issue an operation on the workers `on`;
  * null: on the service worker. proto/proto.h explains workers, order and completion. */

@@ -1,7 +1,7 @@
 /* Inside of this folder: workers, their peers, messages that leave and messages that arrive. Callers hold the lock of the
  * worker, unless a comment says otherwise.
  *
- * An operation passes initiator, issue, hold_back, send, coalesce, worker on its way out; arrive, target, segment, notify at its
+ * An operation passes initiator, pool, issue, hold_back, send, coalesce or worker on its way out; arrive, target, segment, notify at its
  * target; arrive, pending, handle on its way back. flush, order and issue_log tell of completion; direct, key and reference serve what
  * the network does by itself. */
 #ifndef UCCS_PROTO_INNER_H
@@ -18,26 +18,6 @@
 
 #define PROTO_WORKERS 64    /* at most */
 #define PROTO_PES (1 << 24) /* at most, in a job with several nodes */
-
-/* Every token that the transport gets begins with this. */
-struct proto_sent_token {
-    void (*done)(struct proto_sent_token *token, bool failed);
-};
-
-/* A message on its way out. */
-struct proto_send {
-    struct proto_sent_token token;
-    struct proto_worker *worker;
-    struct wire_header header;
-    uint32_t *flag; /* as in struct proto_message */
-    void *buffer;
-    void (*left)(void *cookie);
-    void *cookie;
-    struct uccs_request *local;
-    struct proto_log_peer *log_peer; /* it counts this message while the data is not copied; may be null */
-    bool batch;                      /* the worker keeps the buffer for the next batch */
-    struct proto_send *next;
-};
 
 /* A request that completes once all pending requests before this number are settled. */
 struct proto_watch {
@@ -116,8 +96,9 @@ struct proto_peer {
     struct proto_peer_flush *flying;     /* the last flush sent, not yet answered */
     struct proto_peer_flush *next;       /* requests that wait until a flush is sent */
     bool gathers;                        /* `next` is to be sent when `flying` is answered */
-    struct proto_direct *direct;         /* one-sided operations of the transport; null: messages alone */
-    bool touched, hung;                  /* true: on the worker's list of that name */
+    bool alone; /* a thread has waited for a flush of one message alone: the next one brings its flush */
+    struct proto_direct *direct; /* one-sided operations of the transport; null: messages alone */
+    bool touched, hung;          /* true: on the worker's list of that name */
     bool same_image, asked_image;
     struct proto_peer *next_touched, *next_hung;
     /* Messages from that PE; used on the service worker only. */
@@ -137,16 +118,6 @@ struct proto_key {
     struct proto_key *next;
 };
 
-/* A message that stays here until puts to its peer are in place. */
-struct proto_held_back {
-    struct proto_send *send;
-    const void *data;
-    size_t bytes;
-    bool later;
-    uint64_t puts;
-    struct proto_held_back *next;
-};
-
 /* A put to a region that may not be in place. */
 struct proto_reference_hold {
     struct proto_reference *use;
@@ -162,7 +133,7 @@ struct proto_direct {
     bool failed;                              /* a put has failed, and no flush has told */
     struct proto_key *keys[PROTO_KEY_CHAINS]; /* by piece */
     uint64_t landing;                         /* puts that flushes under way cover */
-    struct proto_held_back *held, *last_held; /* in the order of issuing */
+    struct proto_send *held, *last_held;      /* in the order of issuing */
     struct proto_reference_hold *claims;
 };
 
@@ -230,13 +201,18 @@ extern struct proto_worker proto_workers[PROTO_WORKERS];
 extern const struct transport *proto_transport;
 
 /* worker.c */
-struct proto_peer *proto_peer_of(struct proto_worker *worker, int pe);
-struct proto_peer *proto_peer_try(struct proto_worker *worker, int pe); /* the same; returns null without memory */
+struct proto_peer *proto_peer_make(struct proto_worker *worker, int pe); /* null without memory */
+struct proto_peer *proto_peer_of(struct proto_worker *worker, int pe);   /* never null */
+static inline struct proto_peer *proto_peer_try(struct proto_worker *worker, int pe)
+{
+    struct proto_peer *peer = worker->peers[pe];
+    return lat_likely(peer != 0) ? peer : proto_peer_make(worker, pe);
+}
 /* These take memory for later, so that what follows under the same hold of the lock lacks none: for messages, a batch, a note of the
  * log, a request of a flush. They return false without memory. */
 bool proto_send_reserve_slow(struct proto_worker *worker);
 static inline bool proto_send_reserve(
-    struct proto_worker *worker) /* a put with a word behind it and a batch are three */
+    struct proto_worker *worker) /* a put, a word or flush behind it, a batch are three */
 {
     const struct proto_send *first = worker->idle;
     return lat_likely(first && first->next && first->next->next) || proto_send_reserve_slow(worker);
@@ -248,12 +224,28 @@ static inline bool proto_coalesce_reserve(struct proto_worker *worker)
 }
 bool proto_log_reserve(struct proto_issue_log *log, struct proto_peer *peer);
 bool proto_hang_reserve(struct proto_peer *peer);
-struct proto_send *proto_send_new(struct proto_worker *worker);
+void proto_send_done(struct proto_sent_token *token, bool failed);
+/* Takes a message from the pool. Without memory it ends the job. */
+static inline struct proto_send *proto_send_new(struct proto_worker *worker, struct proto_peer *peer,
+                                                enum proto_wire_kind kind)
+{
+    if (lat_unlikely(!worker->idle && !proto_send_reserve_slow(worker)))
+        uccs_fail("no memory for a message");
+    struct proto_send *send = worker->idle;
+    worker->idle = send->next;
+    *send = (struct proto_send){.token.done = proto_send_done,
+                                .worker = worker,
+                                .peer = peer,
+                                .header.kind = (uint8_t)kind,
+                                .header.from = (uint32_t)uccs_core.me,
+                                .header.worker = worker->number};
+    return send;
+}
 /* Ends a message that has left: frees its buffer, sets its flag, calls `left`. */
 void proto_send_free(struct proto_send *send);
 /* Gives the message to the transport at once, on the coalescer's connection. Returns true when it has left; false: the transport
  * still holds it. */
-bool proto_hand_over(struct proto_coalescer *coalescer, struct proto_send *send, const void *data, size_t bytes);
+bool proto_hand_over(struct proto_coalescer *coalescer, struct proto_send *send);
 /* Adds to the worker's `sending`, which threads that want to issue read without the lock. */
 void proto_count_sending(struct proto_worker *worker, int change);
 /* Opens the worker with this number. Returns null, or the reason why it cannot. */
@@ -287,7 +279,7 @@ void proto_arrived(void *worker, const struct transport_message *message);
 /* coalesce.c. fits returns true when a message of this size may be batched. */
 bool proto_coalesce_fits(size_t bytes);
 /* Copies header and data to the coalescer and frees `send`. */
-void proto_coalesce_add(struct proto_coalescer *coalescer, struct proto_send *send, const void *data, size_t bytes);
+void proto_coalesce_add(struct proto_coalescer *coalescer, struct proto_send *send);
 void proto_coalesce_push(struct proto_coalescer *coalescer, struct proto_worker *worker);
 void proto_coalesce_push_all(struct proto_worker *worker);
 /* Keeps the coalescer from leaving with a poll, or lets it leave again. */
@@ -308,23 +300,34 @@ int proto_names_publish(void);                 /* the same */
 struct proto_record *proto_names_find(int pe); /* returns the record, which the caller frees; any thread */
 
 /* send.c. Sends a message at once. `send` is freed on return, or when the transport is done with it. */
-void proto_send_now(struct proto_peer *peer, struct proto_send *send, const void *data, size_t bytes);
-/* The same for a message that nobody waits for yet: a small message stays here until there is a reason to send
- * (coalesce.c). */
-void proto_send_later(struct proto_peer *peer, struct proto_send *send, const void *data, size_t bytes);
+void proto_send_now(struct proto_send *send);
+/* The same for a message that may leave later: a small one stays here until there is a reason to send (coalesce.c). add adds a small
+ * one for which the reason is at hand. */
+void proto_send_later(struct proto_send *send);
+void proto_send_add(struct proto_send *send);
+/* Answers the worker that sent an arrival, by a message of the service worker; a small answer leaves when this poll is over. */
+void proto_answer(struct proto_origin *origin, struct proto_send *answer);
+static inline struct proto_send *proto_answer_new(enum proto_wire_kind kind)
+{
+    return proto_send_new(proto_service_worker(), 0, kind);
+}
 /* Connects to the peer unless that has been done. */
 void proto_connect(struct proto_peer *peer);
 extern const struct proto_handler proto_on_hello;
 
-/* hold_back.c. Sends a message, at once or later, but not before so many puts to the peer are in place. */
-void proto_send_behind(struct proto_peer *peer, struct proto_send *send, const void *data, size_t bytes, bool later,
-                       uint64_t puts);
+/* hold_back.c. Keeps a message until the puts that it waits for are in place, then sends it. */
+void proto_hold_back(struct proto_send *send);
 /* Pending requests the transport to tell when the puts issued so far are in place, or have failed; then calls `done`, unless it is
  * null. */
 void proto_land(struct proto_peer *peer, void (*done)(struct proto_peer_flush *flush, bool failed),
                 struct proto_peer_flush *flush);
 /* Makes later operations to the peer aware of the worker's last fence. */
-void proto_take_fence(struct proto_peer *peer);
+void proto_take_fence_slow(struct proto_peer *peer);
+static inline void proto_take_fence(struct proto_peer *peer)
+{
+    if (lat_unlikely(peer->epoch != peer->worker->epoch))
+        proto_take_fence_slow(peer);
+}
 
 /* Ends a claim once so many puts to the peer are in place. */
 void proto_reference_hold_until(struct proto_peer *peer, struct proto_reference *use, uint64_t number);
@@ -343,7 +346,13 @@ bool proto_reference_over(const struct proto_reference *use);
 
 /* flush.c. touch notes that a quiet has something to do on the worker. untouch clears the note unless that still
  * holds. */
-void proto_touch(struct proto_worker *worker);
+void proto_touch_slow(struct proto_worker *worker);
+static inline void proto_touch(struct proto_worker *worker)
+{
+    /* Pollers read the cache lines of both words, so a value that is there already is not stored. */
+    if (lat_unlikely(!atomic_load_relaxed(&worker->some)))
+        proto_touch_slow(worker);
+}
 void proto_untouch(struct proto_worker *worker);
 /* Hangs a request on the peer's next flush. Returns the number of its operations to the peer; they begin again after 32768,
  * and requests of one number on one flush share nacks. */
@@ -354,6 +363,8 @@ void proto_flush_peer(struct proto_peer *peer, struct proto_point number, struct
                       struct proto_log_peer *log_peer, bool waits);
 /* Starts flushes where requests hang, since the program may test every request from now on. */
 void proto_nudge(struct proto_worker *worker);
+/* Starts a flush of the peer behind a message, unless one is under way. */
+void proto_flush_ahead(struct proto_peer *peer);
 extern const struct proto_handler proto_on_flush, proto_on_flushed;
 
 /* pending.c. Adds one to the request's count until all pending requests listed so far are settled. */
@@ -372,30 +383,28 @@ extern const struct proto_handler proto_on_keyed;
 
 /* direct.c. One-sided operations of the transport. proto_direct_can returns true when the transport can do the message's operation now; then put
  * or get must start it. The caller has counted a put; `source` says what is to be done once its source is free. */
-bool proto_direct_can(struct proto_peer *peer, const struct proto_message *message);
+bool proto_direct_can(const struct proto_send *send);
 /* The same for an atomic, in steps. of: makes the peer's part; returns false while it is not known what the connection can do, and
  * ends the job when it cannot be used. may: the order of fences lets a put or an atomic go now. */
 bool proto_direct_of(struct proto_peer *peer);
 bool proto_direct_may(struct proto_peer *peer);
-/* Starts an atomic, which the caller has counted as a put, with a pending request or with a source. */
-void proto_direct_atomic(struct proto_peer *peer, const struct proto_message *message,
-                         const struct transport_word *word, struct proto_send *source, struct proto_pending *ask);
-void proto_direct_put(struct proto_peer *peer, const struct proto_message *message, struct proto_send *source);
-void proto_direct_get(struct proto_peer *peer, const struct proto_message *message, struct proto_pending *ask);
+/* Starts an atomic, which the caller has counted as a put. Its end, and that of a put, ends the message; with a pending request the
+ * message has ended on return. */
+void proto_direct_atomic(struct proto_send *send, const struct transport_word *word, struct proto_pending *ask);
+void proto_direct_put(struct proto_send *send);
+void proto_direct_get(struct proto_send *send, struct proto_pending *ask);
 void proto_direct_free(struct proto_peer *peer);
 
-/* issue.c. touch notes that the peer has operations to flush. source holds what is to be done once the source of a put is
- * free. list notes a pending request without a flag. */
+/* issue.c. touch notes that the peer has operations to flush. list notes a pending request without a flag. */
 void proto_issue_touch(struct proto_peer *peer);
-struct proto_send *proto_issue_source(struct proto_peer *peer, const struct proto_message *message);
-void proto_issue_list(struct proto_peer *peer, struct proto_issue_log *log, struct proto_pending *ask);
+void proto_issue_list(const struct proto_send *send, struct proto_pending *ask);
 
 /* log_peer.c. find returns null when nothing went to the PE yet. applied returns true when nothing of the peer state is to be
  * flushed. tidy takes peer states with nothing under way off the list. issued notes a message that leaves, asks a pending request; left and settled note their ends. */
 struct proto_log_peer *proto_log_peer_find(struct proto_issue_log *log, int pe);
 bool proto_log_peer_applied(const struct proto_log_peer *log_peer);
 void proto_log_tidy(struct proto_issue_log *log);
-void proto_log_issued(struct proto_issue_log *log, struct proto_peer *peer, struct proto_send *send);
+void proto_log_issued(struct proto_send *send);
 void proto_log_peer_left(struct proto_log_peer *log_peer);
 void proto_log_asks(struct proto_issue_log *log, struct proto_peer *peer, struct proto_pending *ask);
 void proto_log_peer_settled(const struct proto_pending *ask);

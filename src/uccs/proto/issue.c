@@ -1,45 +1,6 @@
-/* Issues messages on a worker; counts and orders a message that is an operation. */
+/* Issues messages that have begun (pool.c): counts and orders a message that is an operation, and chooses between a message and what
+ * the network does by itself. Nothing here lacks memory. Under the worker's lock, which proto_issue and proto_issue_ask release. */
 #include "uccs/proto/inner.h"
-
-#define SENDING_MOST 512                /* messages that the transport may hold before issuing waits */
-#define ASKING_MOST ((uint32_t)4 << 20) /* bytes that the targets of a worker may hold in answers before asking waits */
-
-_Thread_local bool proto_never_waits;
-
-bool proto_busy(const struct proto_worker *worker)
-{
-    return lat_unlikely(atomic_load_relaxed(&worker->sending) > SENDING_MOST);
-}
-
-void proto_make_room(struct proto_worker *worker)
-{
-    struct uccs_wait wait uccs_scoped = {0};
-    while (proto_busy(worker) && !proto_never_waits)
-        proto_pause(worker, &wait);
-}
-
-bool proto_pending_busy(const struct proto_worker *worker)
-{
-    return lat_unlikely(atomic_load_relaxed(&worker->asking) > ASKING_MOST);
-}
-
-/* Waits while the targets hold too many bytes of answers; a target holds an answer until it has left. */
-static void make_room_to_ask(struct proto_worker *worker)
-{
-    struct uccs_wait wait uccs_scoped = {0};
-    while (proto_pending_busy(worker) && !proto_never_waits)
-        proto_pause(worker, &wait);
-}
-
-void proto_await(struct proto_worker *worker, const uint32_t *flag)
-{
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
-    struct uccs_follower me;
-    uccs_follower_begin(&me, &worker->events, &worker->lock);
-    while (!atomic_load_acquire(flag)) /* release: proto_send_free, proto_pending_settle */
-        proto_follow(&me, worker, &wait);
-    uccs_follower_end(&me);
-}
 
 void proto_issue_touch(struct proto_peer *peer)
 {
@@ -61,175 +22,116 @@ static void count_message(struct proto_peer *peer, struct wire_header *header)
     proto_issue_touch(peer);
 }
 
-/* Returns the number of puts of the transport that a message must not overtake. */
-static uint64_t puts_before(const struct proto_peer *peer, const struct proto_message *message)
+/* Sets what the message must not overtake: messages at the target, puts of the transport here. */
+static void order_message(struct proto_send *send)
 {
-    if (message->counts)
-        return peer->behind.puts;
-    return message->ordered ? peer->issued.puts : 0;
-}
-
-static void fill_header(struct proto_send *send, const struct wire_header *header)
-{
-    const uint32_t from = send->header.from, number = send->header.worker;
-    send->header = *header;
-    send->header.from = from;
-    send->header.worker = number;
-}
-
-/* Under the worker's lock. */
-static struct proto_send *prepare(struct proto_peer *peer, const struct proto_message *message)
-{
-    struct proto_send *send = proto_send_new(peer->worker);
-    fill_header(send, &message->header);
-    send->flag = message->flag;
-    send->buffer = message->buffer;
-    send->left = message->left;
-    send->cookie = message->cookie;
-    send->local = message->local;
-    if (message->counts)
+    struct proto_peer *peer = send->peer;
+    if (send->counts) {
         count_message(peer, &send->header);
-    else if (message->ordered)
+        send->puts = peer->behind.puts;
+    } else if (send->ordered) {
         send->header.after = peer->issued.messages;
-    if (message->log && message->counts)
-        proto_log_issued(message->log, peer, send);
-    if (message->request)
-        send->header.number = proto_hang(peer, message->request);
-    else if (message->log)
-        send->header.number = message->log->number;
-    return send;
+        send->puts = peer->issued.puts;
+    }
+    if (send->log && send->counts)
+        proto_log_issued(send);
+    if (lat_unlikely(send->request != 0))
+        send->header.number = proto_hang(peer, send->request);
+    else if (send->log)
+        send->header.number = send->log->number;
 }
 
-static void send_message(struct proto_peer *peer, const struct proto_message *message)
+static void send_message(struct proto_send *send)
 {
-    const bool later = message->later || (message->joins && peer->issued.messages != peer->answered.messages);
-    struct proto_send *send = prepare(peer, message);
-    proto_send_behind(peer, send, message->data, message->bytes, later, puts_before(peer, message));
+    if (lat_unlikely(send->puts > send->peer->answered.puts))
+        proto_hold_back(send);
+    else if (send->later)
+        proto_send_later(send);
+    else
+        proto_send_now(send);
 }
 
-struct proto_send *proto_issue_source(struct proto_peer *peer, const struct proto_message *message)
+/* A message that finds nothing of its peer under way leaves at once; where the one before was alone when a thread waited for its flush,
+ * this one brings its flush along, so that who waits next finds that under way: one message in place of two. */
+static void issue_message(struct proto_send *send)
 {
-    struct proto_send *send = proto_send_new(peer->worker);
-    send->flag = message->flag;
-    send->buffer = message->buffer;
-    send->left = message->left;
-    send->cookie = message->cookie;
-    send->local = message->local;
-    return send;
+    struct proto_peer *peer = send->peer;
+    const bool first = proto_point_reaches(peer->answered, peer->issued);
+    const bool flushes = first && peer->alone && send->counts && !send->later && proto_coalesce_fits(send->bytes);
+    send->later |= send->joins && !first;
+    order_message(send);
+    if (lat_unlikely(flushes)) {
+        proto_send_add(send);
+        proto_flush_ahead(peer);
+    } else {
+        send_message(send);
+    }
 }
 
 /* The part of a put that tells the target, as an operation of its own. */
-static struct proto_send *word_of(struct proto_peer *peer, const struct proto_message *message)
+static struct proto_send *word_of(const struct proto_send *put)
 {
-    struct proto_send *word = proto_send_new(peer->worker);
-    fill_header(word, &message->header);
-    if (message->log)
-        word->header.number = message->log->number;
-    count_message(peer, &word->header);
+    struct proto_send *word = proto_send_new(put->worker, put->peer, WIRE_PUT);
+    word->header = put->header;
+    if (put->log)
+        word->header.number = put->log->number;
+    count_message(put->peer, &word->header);
     return word;
 }
 
 /* The flush that a request or a log waits for covers the word, too, so it is counted first. */
-lat_cold static void put_direct(struct proto_peer *peer, const struct proto_message *message)
+lat_cold static void put_direct(struct proto_send *send)
 {
-    struct proto_send *source = proto_issue_source(peer, message);
-    struct proto_send *word = message->way == PROTO_DIRECT_NOTIFY ? word_of(peer, message) : 0;
+    struct proto_peer *peer = send->peer;
+    struct proto_send *word = send->way == PROTO_DIRECT_NOTIFY ? word_of(send) : 0;
     const uint64_t puts = ++peer->issued.puts;
     proto_issue_touch(peer);
-    if (message->log)
-        proto_log_issued(message->log, peer, source);
-    const uint16_t number = message->request ? proto_hang(peer, message->request) : 0;
-    if (word && number)
+    if (send->log)
+        proto_log_issued(send);
+    const uint16_t number = send->request ? proto_hang(peer, send->request) : 0;
+    proto_direct_put(send);
+    if (!word)
+        return;
+    word->puts = puts;
+    if (number)
         word->header.number = number;
-    proto_direct_put(peer, message, source);
-    if (word)
-        proto_send_behind(peer, word, 0, 0, false, puts);
+    send_message(word);
 }
 
-/* Takes the memory that the message may need, so that nothing behind this lacks any. Returns false when there is none. A connection
- * that is not made yet, and an operation that the network does by itself, need more. */
-static bool reserve(struct proto_peer *peer, const struct proto_message *message)
+void proto_issue(struct proto_send *send)
 {
-    struct proto_worker *worker = peer->worker;
-    return proto_send_reserve(worker) && (!(message->later || message->joins) || proto_coalesce_reserve(worker)) &&
-           (!message->log || proto_log_reserve(message->log, peer)) && (!message->request || proto_hang_reserve(peer));
-}
-
-static void start(struct proto_peer *peer, const struct proto_message *message)
-{
-    if (lat_unlikely(message->way && proto_direct_can(peer, message)))
-        put_direct(peer, message);
+    struct proto_worker *worker = send->worker;
+    if (lat_unlikely(send->way && proto_direct_can(send)))
+        put_direct(send);
     else
-        send_message(peer, message);
-}
-
-bool proto_try_issue(struct proto_worker *worker, int pe, const struct proto_message *message)
-{
-    pthread_mutex_lock(&worker->lock);
-    struct proto_peer *peer = proto_peer_try(worker, pe);
-    const bool good = peer && reserve(peer, message);
-    if (lat_likely(good))
-        start(peer, message);
+        issue_message(send);
     pthread_mutex_unlock(&worker->lock);
-    return good;
 }
 
-void proto_issue(struct proto_worker *worker, int pe, const struct proto_message *message)
-{
-    if (lat_unlikely(!proto_try_issue(worker, pe, message)))
-        uccs_fail("no memory for a message to PE %d", pe);
-}
-
-void proto_issue_list(struct proto_peer *peer, struct proto_issue_log *log, struct proto_pending *ask)
+void proto_issue_list(const struct proto_send *send, struct proto_pending *ask)
 {
     proto_pending_list(ask);
-    if (log)
-        proto_log_asks(log, peer, ask);
-    proto_touch(peer->worker);
+    if (send->log)
+        proto_log_asks(send->log, send->peer, ask);
+    proto_touch(send->worker);
 }
 
-static void send_ask(struct proto_peer *peer, const struct proto_message *message, struct proto_pending *ask,
-                     bool later)
+void proto_issue_ask(struct proto_send *send, struct proto_pending *ask)
 {
-    struct proto_send *send = prepare(peer, message);
-    send->header.handle = proto_handle_of(peer->worker, ask, peer->pe, (enum proto_wire_kind)send->header.kind);
-    proto_send_behind(peer, send, message->data, message->bytes, later, puts_before(peer, message));
-}
-
-static void start_ask(struct proto_peer *peer, const struct proto_message *message, struct proto_pending *ask)
-{
-    struct proto_worker *worker = peer->worker;
-    const bool direct = lat_unlikely(message->way && proto_direct_can(peer, message));
-    const bool later = message->later && !ask->flag && proto_coalesce_fits(ask->bytes) && worker->first;
+    struct proto_worker *worker = send->worker;
+    const bool direct = lat_unlikely(send->way && proto_direct_can(send));
+    send->later &= !ask->flag && proto_coalesce_fits(ask->bytes) && worker->first;
     ask->worker = worker;
-    ask->pe = peer->pe;
+    ask->pe = send->peer->pe;
     ask->reads = direct || !proto_coalesce_fits(ask->bytes);
     if (!ask->flag)
-        proto_issue_list(peer, message->log, ask);
-    if (direct)
-        proto_direct_get(peer, message, ask);
-    else
-        send_ask(peer, message, ask, later);
-}
-
-bool proto_pending_try(struct proto_worker *worker, int pe, const struct proto_message *message,
-                       struct proto_pending *ask)
-{
-    proto_make_room(worker);
-    if (!ask->flag)
-        make_room_to_ask(worker);
-    pthread_mutex_lock(&worker->lock);
-    struct proto_peer *peer = proto_peer_try(worker, pe);
-    const bool good = peer && reserve(peer, message) && proto_handle_reserve(&worker->handles);
-    if (lat_likely(good))
-        start_ask(peer, message, ask);
+        proto_issue_list(send, ask);
+    if (direct) {
+        proto_direct_get(send, ask);
+    } else {
+        order_message(send);
+        send->header.handle = proto_handle_of(worker, ask, ask->pe, (enum proto_wire_kind)send->header.kind);
+        send_message(send);
+    }
     pthread_mutex_unlock(&worker->lock);
-    return good;
-}
-
-void proto_pending_send(struct proto_worker *worker, int pe, const struct proto_message *message,
-                        struct proto_pending *ask)
-{
-    if (lat_unlikely(!proto_pending_try(worker, pe, message, ask)))
-        uccs_fail("no memory for a message to PE %d", pe);
 }

@@ -19,12 +19,11 @@ static struct proto_key **chain_of(struct proto_peer *peer, const struct wire_he
 
 lat_cold static void ask_for(struct proto_peer *peer, struct proto_key *key)
 {
-    struct proto_send *send = proto_send_new(peer->worker);
-    send->header.kind = WIRE_KEY;
+    struct proto_send *send = proto_send_new(peer->worker, peer, WIRE_KEY);
     send->header.segment = key->segment;
     send->header.at = key->at;
     send->header.key.handle = proto_handle_of(peer->worker, key, peer->pe, WIRE_KEY);
-    proto_send_now(peer, send, 0, 0);
+    proto_send_now(send);
 }
 
 static void free_key(struct proto_key *key)
@@ -143,10 +142,12 @@ static const struct shared *shared_at(char *start, size_t bytes, uint64_t region
 void proto_give_key(struct proto_arrival *arrival, void *start, size_t bytes)
 {
     const struct shared *memory = shared_at(start, bytes, arrival->header.at.region);
-    struct proto_message answer = {.header.kind = WIRE_KEYED, .data = memory->packed, .bytes = memory->bytes};
-    answer.header.keyed.handle = arrival->header.key.handle;
-    answer.header.keyed.start = (uint64_t)(uintptr_t)start;
-    proto_answer(arrival->origin, &answer);
+    struct proto_send *answer = proto_answer_new(WIRE_KEYED);
+    answer->header.keyed.handle = arrival->header.key.handle;
+    answer->header.keyed.start = (uint64_t)(uintptr_t)start;
+    answer->data = memory->packed;
+    answer->bytes = memory->bytes;
+    proto_answer(arrival->origin, answer);
 }
 
 bool proto_key_share(char *start, size_t bytes)

@@ -5,6 +5,7 @@
  * A step that may bring the turn of such a waiter is followed by proto_lock_grant in the owner's process; another
  * process of the node sends it a message for that (rma/lock.c). Grants are no pending requests, so that a quiet does not wait for
  * them. */
+#include "uccs/proto/inner.h"
 #include "uccs/proto/target.h"
 
 #include "uccs/mem/region.h"
@@ -28,33 +29,33 @@ struct waiter {
 static struct waiter *first, **last = &first;
 static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER;
 
-static struct proto_message message_of(enum proto_wire_kind kind, struct proto_address at, enum uccs_lock_mode mode)
-{
-    struct proto_message message = {
-        .header = {.kind = (uint8_t)kind, .segment = (uint8_t)at.segment, .at = {at.offset, at.region}}};
-    message.header.amo.what = (uint8_t)mode;
-    return message;
-}
-
 /* --- The origin */
+
+static struct proto_send *begin_lock(int pe, enum proto_wire_kind kind, struct proto_address at,
+                                     enum uccs_lock_mode mode)
+{
+    struct proto_send *send = proto_send_begin(0, pe, kind, 0, 0);
+    if (!send)
+        uccs_fail("no memory for a lock of PE %d", pe);
+    send->header.segment = (uint8_t)at.segment;
+    send->header.at = (struct wire_memory){at.offset, at.region};
+    send->header.amo.what = (uint8_t)mode;
+    return send;
+}
 
 void proto_lock(int pe, struct proto_address at, enum uccs_lock_mode mode, struct uccs_request *request)
 {
-    struct proto_message message = message_of(WIRE_LOCK, at, mode);
+    struct proto_send *send = begin_lock(pe, WIRE_LOCK, at, mode);
     uccs_request_begin(request);
-    proto_make_room(proto_service_worker());
-    proto_service_lock();
-    message.header.handle = proto_handle_of(proto_service_worker(), request, pe, WIRE_LOCK);
-    proto_service_unlock();
-    proto_issue(proto_service_worker(), pe, &message);
+    send->header.handle = proto_handle_of(send->worker, request, pe, WIRE_LOCK);
+    proto_issue(send);
 }
 
 void proto_unlock(int pe, struct proto_address at, enum uccs_lock_mode mode)
 {
-    struct proto_message message = message_of(WIRE_UNLOCK, at, mode);
-    message.counts = true;
-    proto_make_room(proto_service_worker());
-    proto_issue(proto_service_worker(), pe, &message);
+    struct proto_send *send = begin_lock(pe, WIRE_UNLOCK, at, mode);
+    send->counts = true;
+    proto_issue(send);
 }
 
 static void hear_locked(struct proto_arrival *arrival)
@@ -65,12 +66,17 @@ static void hear_locked(struct proto_arrival *arrival)
 
 /* --- The owner */
 
-static struct proto_message grant_of(uint64_t handle, bool good)
+static void fill_grant(struct proto_send *send, uint64_t handle, bool good)
 {
-    struct proto_message message = {.header.kind = WIRE_LOCKED};
-    message.header.answer.handle = handle;
-    message.header.answer.failed = !good;
-    return message;
+    send->header.answer.handle = handle;
+    send->header.answer.failed = !good;
+}
+
+static void answer_grant(struct proto_origin *origin, uint64_t handle, bool good)
+{
+    struct proto_send *answer = proto_answer_new(WIRE_LOCKED);
+    fill_grant(answer, handle, good);
+    proto_answer(origin, answer);
 }
 
 /* Under `waiting`. Takes the marks off a lock for which nobody waits any more, or no guest. */
@@ -127,9 +133,10 @@ static struct waiter *take_ready(void)
 void proto_lock_grant(void)
 {
     for (struct waiter *next, *ready = take_ready(); ready; ready = next) {
-        const struct proto_message message = grant_of(ready->handle, true);
+        struct proto_send *send = proto_send_begin_now(0, ready->pe, WIRE_LOCKED);
         next = ready->next;
-        proto_issue(proto_service_worker(), ready->pe, &message);
+        fill_grant(send, ready->handle, true);
+        proto_issue(send);
         free(ready);
     }
 }
@@ -138,9 +145,8 @@ void proto_lock_grant(void)
 static void grant_in_event(void)
 {
     for (struct waiter *next, *ready = take_ready(); ready; ready = next) {
-        const struct proto_message message = grant_of(ready->handle, true);
         next = ready->next;
-        proto_answer(ready->origin, &message);
+        answer_grant(ready->origin, ready->handle, true);
         free(ready);
     }
 }
@@ -184,8 +190,7 @@ static void hear_lock(struct proto_arrival *arrival)
     const enum uccs_lock_mode mode = (enum uccs_lock_mode)header->amo.what;
     struct uccs_ticket_lock *lock = lock_of(header);
     if (!lock || enter_now(lock, mode)) {
-        const struct proto_message answer = grant_of(header->amo.handle, lock);
-        proto_answer(arrival->origin, &answer);
+        answer_grant(arrival->origin, header->amo.handle, lock);
         return;
     }
     struct waiter *waiter = malloc(sizeof *waiter);

@@ -93,10 +93,10 @@ void proto_log_tidy(struct proto_issue_log *log)
 
 /* --- Notes of what the log issues */
 
-void proto_log_issued(struct proto_issue_log *log, struct proto_peer *peer, struct proto_send *send)
+void proto_log_issued(struct proto_send *send)
 {
-    struct proto_log_peer *log_peer = activate(log, peer);
-    log_peer->number = peer->issued;
+    struct proto_log_peer *log_peer = activate(send->log, send->peer);
+    log_peer->number = send->peer->issued;
     if (send->flag || send->buffer)
         return;
     send->log_peer = log_peer;

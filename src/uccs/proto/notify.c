@@ -22,23 +22,17 @@ struct wire_notify proto_notify_wire(const struct proto_notify *with)
                                 .signal_region = with->place.region};
 }
 
-static bool put_behind(struct proto_message *message, const struct proto_notify *with)
+bool proto_notify_append(struct proto_payload *payload, const struct proto_notify *with)
 {
-    const struct wire_notify notice = proto_notify_wire(with);
-    char *all = realloc(message->buffer, message->bytes + sizeof notice);
-    if (!all)
-        return false;
-    memcpy(all + message->bytes, &notice, sizeof notice);
-    message->data = message->buffer = all;
-    message->bytes += sizeof notice;
-    return true;
-}
-
-bool proto_notify_append(struct proto_message *message, const struct proto_notify *with, uint8_t *count)
-{
-    for (*count = 0; with; with = with->also, ++*count)
-        if (!put_behind(message, with))
+    for (; with; with = with->also, payload->notices++) {
+        const struct wire_notify notice = proto_notify_wire(with);
+        char *all = realloc(payload->buffer, payload->bytes + sizeof notice);
+        if (!all)
             return false;
+        memcpy(all + payload->bytes, &notice, sizeof notice);
+        payload->data = payload->buffer = all;
+        payload->bytes += sizeof notice;
+    }
     return true;
 }
 

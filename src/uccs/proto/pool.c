@@ -1,4 +1,4 @@
-/* Chooses the workers on which a context issues. Any thread.
+/* Chooses the workers on which a context issues, and begins messages there. Any thread.
  *
  * The pool opens a worker when it is first needed and keeps it open until the end of the life, so that a context made and
  * destroyed in a loop costs no connections. A context of one worker takes the least used worker, counting from the last one
@@ -14,6 +14,9 @@
 #include "uccs/core/thread.h"
 
 #include <sched.h>
+
+#define SENDING_MOST 512                /* messages that the transport may hold before issuing waits */
+#define ASKING_MOST ((uint32_t)4 << 20) /* bytes that the targets of a worker may hold in answers before asking waits */
 
 _Static_assert(PROTO_WORKERS == 64, "a bit for each in struct proto_worker_set");
 
@@ -156,4 +159,73 @@ void proto_pool_leave(uint64_t workers)
     for (; workers; workers &= workers - 1)
         users[__builtin_ctzll(workers)]--;
     pthread_mutex_unlock(&pool);
+}
+
+/* --- Messages begin */
+
+_Thread_local bool proto_never_waits;
+
+bool proto_busy(const struct proto_worker *worker)
+{
+    return lat_unlikely(atomic_load_relaxed(&worker->sending) > SENDING_MOST);
+}
+
+bool proto_pending_busy(const struct proto_worker *worker)
+{
+    return lat_unlikely(atomic_load_relaxed(&worker->asking) > ASKING_MOST);
+}
+
+/* A target holds an answer until it has left. */
+static bool has_room(const struct proto_worker *worker, const struct proto_pending *ask)
+{
+    return !proto_busy(worker) && (!ask || ask->flag || !proto_pending_busy(worker));
+}
+
+lat_cold static void wait_for_room(struct proto_worker *worker, const struct proto_pending *ask)
+{
+    struct uccs_wait wait uccs_scoped = {0};
+    while (!has_room(worker, ask) && !proto_never_waits)
+        proto_pause(worker, &wait);
+}
+
+/* Takes the memory that a message may need, so that nothing behind this lacks any. Returns false when there is none. A connection
+ * that is not made yet, and an operation that the network does by itself, need more. */
+static lat_hot bool reserve(struct proto_peer *peer, struct proto_issue_log *log, const struct uccs_request *request)
+{
+    struct proto_worker *worker = peer->worker;
+    return proto_send_reserve(worker) && proto_coalesce_reserve(worker) && proto_handle_reserve(&worker->handles) &&
+           (!log || proto_log_reserve(log, peer)) && ((!request && !peer->alone) || proto_hang_reserve(peer));
+}
+
+static lat_hot struct proto_send *begin(struct proto_worker *worker, struct proto_worker_set *on, int pe,
+                                        enum proto_wire_kind kind, struct uccs_request *request)
+{
+    struct proto_issue_log *log = proto_log_of(on);
+    pthread_mutex_lock(&worker->lock);
+    struct proto_peer *peer = proto_peer_try(worker, pe);
+    if (lat_unlikely(!peer || !reserve(peer, log, request))) {
+        pthread_mutex_unlock(&worker->lock);
+        return 0;
+    }
+    struct proto_send *send = proto_send_new(worker, peer, kind);
+    send->log = log;
+    send->request = request;
+    return send;
+}
+
+struct proto_send *proto_send_begin(struct proto_worker_set *on, int pe, enum proto_wire_kind kind,
+                                    struct uccs_request *request, const struct proto_pending *ask)
+{
+    struct proto_worker *worker = proto_worker_of(on);
+    if (lat_unlikely(!has_room(worker, ask)))
+        wait_for_room(worker, ask);
+    return begin(worker, on, pe, kind, request);
+}
+
+struct proto_send *proto_send_begin_now(struct proto_worker_set *on, int pe, enum proto_wire_kind kind)
+{
+    struct proto_send *send = begin(proto_worker_of(on), on, pe, kind, 0);
+    if (!send)
+        uccs_fail("no memory for a message to PE %d", pe);
+    return send;
 }

@@ -26,6 +26,8 @@ struct proto_worker;
 struct proto_origin;
 struct proto_issue_log;
 struct proto_log_peer;
+struct proto_peer;
+struct proto_pending;
 
 /* --- Workers of a context */
 
@@ -97,40 +99,57 @@ bool proto_log_busy(struct proto_issue_log *log);
 enum proto_path { PROTO_BY_MESSAGE, PROTO_DIRECT, PROTO_DIRECT_NOTIFY };
 #define PROTO_PIECE ((uint64_t)16 << 20) /* memory gets keys in pieces of so many bytes */
 
-/* A message on its way out. The caller keeps the data until `flag` or `left` tells that it has left, unless `buffer`
- * holds the data. */
-struct proto_message {
-    struct wire_header header; /* proto fills in `from`, `worker` and `after` */
+/* Every token that the transport gets begins with this. */
+struct proto_sent_token {
+    void (*done)(struct proto_sent_token *token, bool failed);
+};
+
+/* A message on its way out, from its worker's pool. The caller keeps the data until `flag` or `left` tells that it has left,
+ * unless `buffer` holds the data. */
+struct proto_send {
+    struct proto_sent_token token;
+    struct proto_worker *worker;
+    struct proto_peer *peer; /* null: an answer, or a batch */
+    struct wire_header header;
     const void *data;
     size_t bytes;
     uint32_t *flag;             /* set to 1 (release) when the message has left; may be null */
     void *buffer;               /* freed when the message has left; may be null */
     void (*left)(void *cookie); /* called when the message has left, under the worker's lock; may be null */
     void *cookie;
-    struct uccs_request *request; /* completes when the target has applied the message; may be null */
-    struct uccs_request *local;   /* completes when the message has left; may be null */
-    struct proto_issue_log *log;  /* notes the message; may be null */
-    void *into;                   /* of a get that may go PROTO_DIRECT: where the data goes */
-    uint8_t way;                  /* enum proto_path: the best for it */
+    struct uccs_request *request;    /* completes when the target has applied the message; may be null */
+    struct uccs_request *local;      /* completes when the message has left; may be null */
+    struct proto_issue_log *log;     /* notes the message; may be null */
+    struct proto_log_peer *log_peer; /* counts the message while its data is not copied; may be null */
+    void *into;                      /* of a get that may go PROTO_DIRECT: where the data goes */
+    uint64_t puts;                   /* it stays here until so many puts to the peer are in place (hold_back.c) */
+    struct proto_send *next;
+    uint8_t way; /* enum proto_path: the best for it */
     bool
         ordered; /* of a pending request that does not count, or an atomic: stays behind the operations issued before */
     bool counts; /* the message is an operation: fences order it, flushes cover it */
-    bool later;  /* nobody waits for the message yet, so it may leave together with others */
+    bool later;  /* nobody waits for the message yet, so it may leave together with others, and small data is copied */
     bool
         joins; /* it leaves together with others while earlier operations on the peer are under way (Nagle's rule), else at once */
+    bool batch; /* the worker keeps the buffer for the next batch */
 };
 
-/* Returns true when proto_issue copies the data, so that the caller may change it at once. */
-bool proto_copies(const struct proto_message *message);
+/* Begins a message: waits until the transport, and the targets of requests that `ask` joins, have room; takes all memory that the
+ * message may need; and locks the worker. The caller fills in the message, which starts zeroed but for kind, log and request, and
+ * issues it, which releases the lock; in between it calls nothing that locks or waits. Returns null without memory. `request` and
+ * `ask` may be null. */
+struct proto_send *proto_send_begin(struct proto_worker_set *on, int pe, enum proto_wire_kind kind,
+                                    struct uccs_request *request, const struct proto_pending *ask);
+/* The same for callers that may not wait; without memory it ends the job. */
+struct proto_send *proto_send_begin_now(struct proto_worker_set *on, int pe, enum proto_wire_kind kind);
+void proto_issue(struct proto_send *send);
+/* The same for a pending request, whose handle goes with the message. One that may leave `later` does so only while others are under
+ * way; the first one leaves at once so that it overlaps computation. */
+void proto_issue_ask(struct proto_send *send, struct proto_pending *ask);
 /* While true, nothing that this thread issues waits for room. It has asked proto_log_busy before. */
 extern _Thread_local bool proto_never_waits;
-/* Waits while the transport holds too many messages. Callers call it before they issue. */
-void proto_make_room(struct proto_worker *worker);
-/* Returns true when proto_make_room would wait. */
+/* Returns true when too many messages wait in the transport. */
 bool proto_busy(const struct proto_worker *worker);
-/* Issues the message. try returns false without memory, and has done nothing; issue ends the job then. */
-bool proto_try_issue(struct proto_worker *worker, int pe, const struct proto_message *message);
-void proto_issue(struct proto_worker *worker, int pe, const struct proto_message *message);
 /* Waits for a flag, and moves the worker on meanwhile. */
 void proto_await(struct proto_worker *worker, const uint32_t *flag);
 /* Moves the worker on once. Returns non-zero when something came in or has left, else 0. */
@@ -144,14 +163,12 @@ void proto_pause(struct proto_worker *worker, struct uccs_wait *wait);
  *
  * proto_adapter_works returns true when connections of this process have them all, and they need no help of the target unless
  * LATERAL_WIRE=rdma. proto_key_share makes the key of a piece of the heap or of the globals before a peer asks, and returns false
- * when there can be none. proto_atomic starts an atomic at the message's place. With a pending request, which the message's `into` serves,
+ * when there can be none. proto_atomic issues an atomic at the message's place. With a pending request, which the message's `into` serves,
  * its answer is the old value; without one it counts as a put, and must not go to a PE of this node. `word` is copied. */
 struct transport_word;
-struct proto_pending;
 bool proto_adapter_works(void);
 bool proto_key_share(char *start, size_t bytes);
-void proto_atomic(struct proto_worker *worker, int pe, const struct proto_message *message,
-                  const struct transport_word *word, struct proto_pending *ask);
+void proto_atomic(struct proto_send *send, const struct transport_word *word, struct proto_pending *ask);
 
 /* Fill in a PE that owes an answer, of the request's operations or of any: for uccs_request_reason_add (comp/tell.h) and
  * uccs_reason_function (core/wait.h). Returns false when there is none. */
@@ -168,7 +185,11 @@ struct proto_handles {
 /* Returns a handle of `what`, never 0, that the PE may bring back once, by a message of kind `answer`. */
 uint64_t proto_handle_give(struct proto_handles *handles, void *what, int pe, enum proto_wire_kind answer);
 /* Makes room for one more. Returns false without memory. */
-bool proto_handle_reserve(struct proto_handles *handles);
+bool proto_handle_grow(struct proto_handles *handles);
+static inline bool proto_handle_reserve(struct proto_handles *handles)
+{
+    return lat_likely(handles->free) || proto_handle_grow(handles);
+}
 /* Takes a handle back and returns what it stands for. Ends the job with a line unless that PE has it, for that kind. */
 void *proto_handle_take(struct proto_handles *handles, uint64_t handle, int pe, enum proto_wire_kind answer);
 /* The two halves of it: try returns null in place of ending the job, refuse ends it. For tables under a lock of their own. */
@@ -202,14 +223,7 @@ struct proto_pending {
     struct proto_pending *next, *before;
 };
 
-/* Sends a pending request. Proto gives the pending request a handle in the header, which the answer brings back. A message that may leave `later` does
- * so only while other pending requests are under way; the first one leaves at once so that it overlaps computation. try returns false without
- * memory, and has done nothing; send ends the job then. */
-bool proto_pending_try(struct proto_worker *worker, int pe, const struct proto_message *message,
-                       struct proto_pending *ask);
-void proto_pending_send(struct proto_worker *worker, int pe, const struct proto_message *message,
-                        struct proto_pending *ask);
-/* Returns true when proto_pending_send would wait for answers. */
+/* Returns true when issuing a pending request without a flag would wait for answers. */
 bool proto_pending_busy(const struct proto_worker *worker);
 /* Returns the thing that an arrived answer was asked for, and ends its handle. Ends the job with a line when it was not
  * asked. Under the worker's lock. */
@@ -263,9 +277,6 @@ bool proto_region_invalidated(int pe, uint64_t region);
 
 /* Registers the handler of a kind, before the transport opens. */
 void proto_handle(enum proto_wire_kind kind, const struct proto_handler *handler);
-/* Answers the worker that sent an arrival; a small answer leaves when this poll is over. Under the service worker's
- * lock. */
-void proto_answer(struct proto_origin *origin, const struct proto_message *answer);
 /* Take and release the service worker's lock. In between, no message arrives at this PE and no answer leaves. */
 void proto_service_lock(void);
 void proto_service_unlock(void);

@@ -1,6 +1,7 @@
 /* Translates places. The origin's half translates an address of this process to segment and offset; the target's half
  * translates a remote PE's place to a local pointer. The target's half is called under the service worker's lock but does
  * not rely on it. */
+#include "uccs/proto/inner.h"
 #include "uccs/proto/target.h"
 
 #include "rte/node.h"

@@ -14,11 +14,11 @@ static void say_hello(struct proto_peer *peer)
     void *address = malloc(PROTO_ADDRESS);
     if (!address || proto_names_address(peer->worker, address, &bytes) != 0)
         uccs_fail("no connection to PE %d", peer->pe);
-    struct proto_send *send = proto_send_new(peer->worker);
-    send->header.kind = WIRE_HELLO;
-    send->buffer = address;
+    struct proto_send *send = proto_send_new(peer->worker, peer, WIRE_HELLO);
+    send->data = send->buffer = address;
+    send->bytes = bytes;
     peer->issued.messages++;
-    proto_send_now(peer, send, address, bytes);
+    proto_send_now(send);
 }
 
 static void connect_peer(struct proto_peer *peer)
@@ -48,7 +48,7 @@ void proto_connect(struct proto_peer *peer)
         connect_peer(peer);
 }
 
-static struct proto_coalescer *box_of(struct proto_peer *peer)
+static struct proto_coalescer *coalescer_of(struct proto_peer *peer)
 {
     proto_connect(peer);
     return &peer->coalescer;
@@ -56,62 +56,55 @@ static struct proto_coalescer *box_of(struct proto_peer *peer)
 
 /* Sends a message past the coalescer. If the transport keeps it (it connects, or asks the receiver before it sends long
  * data), a later poll of the worker must move it on. Who waits for the message's flag polls; the program may compute. */
-static void send_alone(struct proto_peer *peer, struct proto_send *send, const void *data, size_t bytes)
+static void send_alone(struct proto_send *send)
 {
-    if (!proto_hand_over(&peer->coalescer, send, data, bytes) && !send->flag && send->worker != proto_service_worker())
-        proto_thread_remind(send->worker);
+    struct proto_worker *worker = send->worker;
+    const bool awaited = send->flag || worker == proto_service_worker();
+    if (!proto_hand_over(&send->peer->coalescer, send) && !awaited)
+        proto_thread_remind(worker);
 }
 
-void proto_send_now(struct proto_peer *peer, struct proto_send *send, const void *data, size_t bytes)
+void proto_send_now(struct proto_send *send)
 {
-    struct proto_coalescer *coalescer = box_of(peer);
+    struct proto_coalescer *coalescer = coalescer_of(send->peer);
     struct proto_worker *worker = send->worker;
     if (lat_likely(!coalescer->send)) {
-        send_alone(peer, send, data, bytes);
-    } else if (proto_coalesce_fits(bytes)) {
-        proto_coalesce_add(coalescer, send, data, bytes);
+        send_alone(send);
+    } else if (proto_coalesce_fits(send->bytes)) {
+        proto_coalesce_add(coalescer, send);
         proto_coalesce_push(coalescer, worker);
     } else {
         proto_coalesce_push(coalescer, worker);
-        send_alone(peer, send, data, bytes);
+        send_alone(send);
     }
 }
 
-void proto_send_later(struct proto_peer *peer, struct proto_send *send, const void *data, size_t bytes)
+void proto_send_add(struct proto_send *send)
+{
+    proto_coalesce_add(coalescer_of(send->peer), send);
+}
+
+void proto_send_later(struct proto_send *send)
 {
     struct proto_worker *worker = send->worker;
-    if (!proto_coalesce_fits(bytes)) {
-        proto_send_now(peer, send, data, bytes);
+    if (!proto_coalesce_fits(send->bytes)) {
+        proto_send_now(send);
         return;
     }
-    bool first = !worker->coalescing;
-    proto_coalesce_add(box_of(peer), send, data, bytes);
+    const bool first = !worker->coalescing;
+    proto_send_add(send);
     if (first && worker->coalescing)
         proto_thread_remind(worker);
 }
 
-bool proto_copies(const struct proto_message *message)
+void proto_answer(struct proto_origin *origin, struct proto_send *answer)
 {
-    return message->later && !message->way && proto_coalesce_fits(message->bytes);
-}
-
-void proto_answer(struct proto_origin *origin, const struct proto_message *answer)
-{
-    struct proto_send *send = proto_send_new(proto_service_worker());
-    const uint32_t from = send->header.from;
-    send->header = answer->header;
-    send->header.from = from;
-    send->buffer = answer->buffer;
-    send->left = answer->left;
-    send->cookie = answer->cookie;
-    const void *data = answer->data;
-    size_t bytes = answer->bytes;
     struct proto_coalescer *coalescer =
-        lat_likely(origin == &origin->peer->origin) ? box_of(origin->peer) : &origin->coalescer;
-    if (proto_coalesce_fits(bytes))
-        proto_coalesce_add(coalescer, send, data, bytes);
+        lat_likely(origin == &origin->peer->origin) ? coalescer_of(origin->peer) : &origin->coalescer;
+    if (proto_coalesce_fits(answer->bytes))
+        proto_coalesce_add(coalescer, answer);
     else
-        (void)proto_hand_over(coalescer, send, data, bytes); /* the progress thread polls the service worker */
+        (void)proto_hand_over(coalescer, answer); /* the progress thread polls the service worker */
 }
 
 bool proto_same_image(int pe)

@@ -3,6 +3,7 @@
  *
  * Order: this process stores data before the counter, signal or flag that announces it (release; acquire in the
  * program's wait loops). */
+#include "uccs/proto/inner.h"
 #include "uccs/proto/target.h"
 
 #include "base/copy.h"
@@ -118,12 +119,12 @@ static void land_flag(struct proto_arrival *arrival)
 
 static void answer_with(struct proto_arrival *arrival, uint64_t handle, uint64_t old, bool done, uint64_t applied)
 {
-    struct proto_message answer = {.header.kind = WIRE_AMO_ANSWER};
-    answer.header.answer.handle = handle;
-    answer.header.answer.old = old;
-    answer.header.answer.applied = applied;
-    answer.header.answer.failed = !done;
-    proto_answer(arrival->origin, &answer);
+    struct proto_send *answer = proto_answer_new(WIRE_AMO_ANSWER);
+    answer->header.answer.handle = handle;
+    answer->header.answer.old = old;
+    answer->header.answer.applied = applied;
+    answer->header.answer.failed = !done;
+    proto_answer(arrival->origin, answer);
 }
 
 void proto_answer_word(struct proto_arrival *arrival, uint64_t handle, uint64_t old, bool done)
@@ -182,15 +183,15 @@ static struct told *told_of(const struct proto_arrival *arrival, const void *dat
 static void answer_get(struct proto_arrival *arrival, uint64_t handle, const void *from, size_t bytes, void *buffer,
                        struct told *told)
 {
-    struct proto_message answer = {.header.kind = WIRE_DATA,
-                                   .data = from,
-                                   .bytes = from ? bytes : 0,
-                                   .buffer = buffer,
-                                   .left = told ? tell_of_get : 0,
-                                   .cookie = told};
-    answer.header.answer.handle = handle;
-    answer.header.answer.failed = !from;
-    proto_answer(arrival->origin, &answer);
+    struct proto_send *answer = proto_answer_new(WIRE_DATA);
+    answer->header.answer.handle = handle;
+    answer->header.answer.failed = !from;
+    answer->data = from;
+    answer->bytes = from ? bytes : 0;
+    answer->buffer = buffer;
+    answer->left = told ? tell_of_get : 0;
+    answer->cookie = told;
+    proto_answer(arrival->origin, answer);
 }
 
 /* Sends from the memory itself, so the get sees its content at the time of sending. A refused get tells nobody. */
@@ -263,11 +264,13 @@ static void apply_here(const struct wire_header *header, const struct uccs_accum
 
 static void answer_change(struct proto_arrival *arrival, void *old, size_t bytes)
 {
-    struct proto_message answer = {.header.kind = WIRE_DATA, .data = old, .bytes = bytes, .buffer = old};
-    answer.header.answer.handle = arrival->header.change.handle;
-    answer.header.answer.applied = old ? proto_applied_count(arrival) : 0;
-    answer.header.answer.failed = !old;
-    proto_answer(arrival->origin, &answer);
+    struct proto_send *answer = proto_answer_new(WIRE_DATA);
+    answer->header.answer.handle = arrival->header.change.handle;
+    answer->header.answer.applied = old ? proto_applied_count(arrival) : 0;
+    answer->header.answer.failed = !old;
+    answer->data = answer->buffer = old;
+    answer->bytes = bytes;
+    proto_answer(arrival->origin, answer);
 }
 
 /* Returns false when the region has been released and no answer tells of that. */

@@ -28,9 +28,16 @@ static inline uint8_t proto_notify_count_kind(uccs_counter counter)
 
 /* notify.c. Describes what the target does behind an operation. */
 struct wire_notify proto_notify_wire(const struct proto_notify *with);
-/* Puts the notifications, if any, behind the message's data, in a buffer that goes with the message, and stores how many they are: 0 to
- * 2. Returns false without memory. */
-bool proto_notify_append(struct proto_message *message, const struct proto_notify *with, uint8_t *count);
+/* The data of a message, and the notifications behind it. */
+struct proto_payload {
+    const void *data;
+    void *buffer; /* holds the data; null: the caller's memory does */
+    size_t bytes;
+    uint8_t notices; /* 0 to 2 */
+};
+
+/* Puts notifications, if any, behind the data, which is in the buffer. Returns false without memory. */
+bool proto_notify_append(struct proto_payload *payload, const struct proto_notify *with);
 
 /* --- At the target: events, under the service worker's lock */
 

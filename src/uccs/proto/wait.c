@@ -56,3 +56,15 @@ void proto_follow(struct uccs_follower *me, struct proto_worker *worker, struct 
     if (uccs_follower_may_look(me, wait))
         proto_pause(worker, wait);
 }
+
+void proto_await(struct proto_worker *worker, const uint32_t *flag)
+{
+    if (lat_likely(atomic_load_acquire(flag))) /* release: proto_send_free, proto_pending_settle */
+        return;
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
+    struct uccs_follower me;
+    uccs_follower_begin(&me, &worker->events, &worker->lock);
+    while (!atomic_load_acquire(flag)) /* the same */
+        proto_follow(&me, worker, &wait);
+    uccs_follower_end(&me);
+}

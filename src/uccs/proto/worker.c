@@ -23,11 +23,11 @@ void proto_service_unlock(void)
     pthread_mutex_unlock(&proto_workers[0].lock);
 }
 
-struct proto_peer *proto_peer_try(struct proto_worker *worker, int pe)
+struct proto_peer *proto_peer_make(struct proto_worker *worker, int pe)
 {
-    struct proto_peer *peer = worker->peers[pe];
-    if (lat_likely(peer || !(peer = calloc(1, sizeof *peer))))
-        return peer;
+    struct proto_peer *peer = calloc(1, sizeof *peer);
+    if (!peer)
+        return 0;
     peer->worker = worker;
     peer->pe = pe;
     peer->origin.peer = peer;
@@ -48,27 +48,13 @@ void proto_count_sending(struct proto_worker *worker, int change)
     atomic_store_relaxed(&worker->sending, worker->sending + (uint32_t)change);
 }
 
-static void sent(struct proto_sent_token *token, bool failed)
+void proto_send_done(struct proto_sent_token *token, bool failed)
 {
     struct proto_send *send = (struct proto_send *)token;
     proto_count_sending(send->worker, -1);
     if (lat_unlikely(failed))
         return; /* `broken` says why and ends the job */
     proto_send_free(send);
-}
-
-struct proto_send *proto_send_new(struct proto_worker *worker)
-{
-    struct proto_send *send = worker->idle;
-    if (lat_likely(send != 0))
-        worker->idle = send->next;
-    else if (!(send = malloc(sizeof *send)))
-        uccs_fail("no memory for a message");
-    *send = (struct proto_send){.token.done = sent,
-                                .worker = worker,
-                                .header.from = (uint32_t)uccs_core.me,
-                                .header.worker = worker->number};
-    return send;
 }
 
 bool proto_send_reserve_slow(struct proto_worker *worker)
@@ -99,10 +85,10 @@ void proto_send_free(struct proto_send *send)
     worker->idle = send;
 }
 
-bool proto_hand_over(struct proto_coalescer *coalescer, struct proto_send *send, const void *data, size_t bytes)
+bool proto_hand_over(struct proto_coalescer *coalescer, struct proto_send *send)
 {
     proto_count_sending(send->worker, 1);
-    switch (proto_transport->send(coalescer->to, &send->header, sizeof send->header, data, bytes, send)) {
+    switch (proto_transport->send(coalescer->to, &send->header, sizeof send->header, send->data, send->bytes, send)) {
     case TRANSPORT_DONE: proto_count_sending(send->worker, -1), proto_send_free(send); return true;
     case TRANSPORT_PENDING: return false;
     default: uccs_fail_process_lost("a message to PE %d failed: the connection is lost", coalescer->pe);
