@@ -2,6 +2,7 @@
 
 #include "base/patience.h"
 #include "environment.h"
+#include "front.h"
 #include "message.h"
 
 #include <ctype.h>
@@ -13,10 +14,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Replaces oshrun by the launcher that can reach the hosts of the job, and translates our options for it.
+/* Starts the launcher that can reach the hosts of the job, and translates our options for it.
  *
  * Options of one program of the line (-x, the checking layer, --wdir under srun) become an env(1) in front of that
- * program, because env means the same to every launcher. --timeout becomes a timeout(1) in front of the launcher. */
+ * program, because env means the same to every launcher. oshrun
+ * itself stays in front of the launcher (front.c). */
 extern char **environ;
 
 enum family { SRUN, PRRTE, OPEN_MPI, HYDRA };
@@ -150,7 +152,7 @@ static bool is_ours(const char *entry)
     static const char *const fronts[] = {"SHMEM_", "SMA_", "LATERAL_", "UCX_"};
     for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++)
         if (strncmp(entry, fronts[i], strlen(fronts[i])) == 0)
-            return strncmp(entry, "LATERAL_JOB=", 12) != 0;
+            return true;
     return false;
 }
 
@@ -441,14 +443,19 @@ static void announce(const struct options *options, const struct launcher *launc
         say("several hosts: handing over to %s", launcher->path);
 }
 
+static void set_seconds(const char *name, double seconds)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%g", seconds);
+    setenv(name, text, 1);
+}
+
 _Noreturn void delegate(const struct options *options, const struct hosts *hosts)
 {
     if (options->debug)
         say_usage("--debug: debuggers attach to PEs of this machine alone; start the job on one host");
     if (options->race)
         say_usage("--check=race: races are looked for among PEs of one node; start the job on one host");
-    if (options->deadlock > 0)
-        say_usage("--deadlock: a host sees its own PEs alone; on several hosts use --timeout");
     struct launcher launcher = choose(options, hosts);
     struct words words = {0};
     struct layer layer;
@@ -458,12 +465,9 @@ _Noreturn void delegate(const struct options *options, const struct hosts *hosts
     }
     announce(options, &launcher);
     set_patience();
-    if (options->timeout > 0) {
-        add(&words, "timeout");
-        add(&words, "--foreground"); /* so that a terminal's Ctrl-C reaches the launcher */
-        add(&words, "--kill-after=5");
-        add(&words, "%g", options->timeout);
-    }
+    front_open();
+    if (options->deadlock > 0)
+        set_seconds("LATERAL_DEADLOCK", options->deadlock);
     add(&words, "%s", launcher.path);
     switch (launcher.family) {
     case SRUN: speak_slurm(&words, options, hosts, launcher.path, &layer); break;
@@ -471,7 +475,5 @@ _Noreturn void delegate(const struct options *options, const struct hosts *hosts
     case OPEN_MPI: speak_open(&words, options, hosts, launcher.family == OPEN_MPI, &layer); break;
     case HYDRA: speak_hydra(&words, options, hosts, &layer); break;
     }
-    execvp(words.word[0], words.word);
-    say("%s: %s", words.word[0], strerror(errno));
-    exit(STATUS_NOT_EXECUTABLE);
+    exit(front_run(words.word, options));
 }

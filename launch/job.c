@@ -262,7 +262,7 @@ static struct view view_of(const struct job *job)
 void job_report(const struct job *job)
 {
     struct view view = view_of(job);
-    report_print(&view);
+    report_print_node(&view);
     if (job->options->stacks)
         stacks_print(&view);
 }

@@ -6,7 +6,7 @@
 #ifndef LAUNCH_JOB_H
 #define LAUNCH_JOB_H
 
-#include "report.h"
+#include "deadlock.h"
 #include "options.h"
 #include "segment.h"
 

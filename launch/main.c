@@ -13,6 +13,8 @@
 #include "message.h"
 #include "options.h"
 #include "spelling.h"
+#include "rte/node.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -214,6 +216,8 @@ int main(int argc, char **argv)
     struct hosts hosts;
     struct line line = {argv[0], argv[argc - 1] + strlen(argv[argc - 1])};
     open_standard_files();
+    if (argc == 3 && strcmp(argv[1], NODE_WATCHER) == 0)
+        watch_run(argv[2]);
     options_read(&options, argc, argv);
     environment_take_wishes(&options);
     if (options.race && (options.check || options.stats || options.trace))

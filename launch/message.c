@@ -26,6 +26,13 @@ void say_through(void (*sink)(const char *, size_t))
     line_sink = sink;
 }
 
+static const char *own_name = "oshrun: ";
+
+void say_as(const char *name)
+{
+    own_name = name;
+}
+
 static void say_list(const char *head, const char *format, va_list arguments, const char *tail)
 {
     char line[2048];
@@ -42,7 +49,7 @@ void say(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say_list("oshrun: ", format, arguments, "");
+    say_list(own_name, format, arguments, "");
     va_end(arguments);
 }
 

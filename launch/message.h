@@ -17,6 +17,8 @@ enum { /* exit statuses that a shell user knows */
 };
 
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Lines of `say` begin with this name, "oshrun: " if nothing else is said. */
+void say_as(const char *name);
 /* A further line of the same message, without "oshrun: " in front. */
 void say_more(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Reports a mistake on the command line: prints a line that ends with a pointer to --help, and exits with

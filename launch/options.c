@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include "base/clock.h"
 #include "base/meant.h"
 #include "cores.h"
 #include "message.h"
@@ -137,17 +138,10 @@ static uint32_t read_count(const char *option, const char *text)
     return (uint32_t)count;
 }
 
-/* Reads a time: 90, 90s, 1.5m or 2h. */
 static double read_seconds(const char *option, const char *text)
 {
-    char *end;
-    double seconds = strtod(text, &end);
-    bool plain = isdigit((unsigned char)text[0]) || text[0] == '.';
-    if (*end && !end[1] && strchr("smh", *end))
-        seconds *= *end == 'h' ? 3600 : *end == 'm' ? 60 : 1;
-    else
-        plain &= !*end;
-    if (!plain || !(seconds > 0 && seconds <= 1e9))
+    double seconds;
+    if (!clock_read_seconds(text, &seconds) || seconds == 0)
         say_usage("%s %s: expected a time above 0, such as 90, 90s, 1.5m or 2h", option, text);
     return seconds;
 }
@@ -377,6 +371,16 @@ static void settle_counts(struct options *options)
     options->pes = (uint32_t)pes;
 }
 
+/* Variables stand for options that are not given, as in jobs that another launcher starts. */
+static void settle_limits(struct options *options)
+{
+    const char *timeout = getenv("LATERAL_TIMEOUT"), *deadlock = getenv("LATERAL_DEADLOCK");
+    if (!options->timeout && timeout && *timeout && strcmp(timeout, "0") != 0)
+        options->timeout = read_seconds("LATERAL_TIMEOUT", timeout);
+    if (!options->deadlock && deadlock && *deadlock && strcmp(deadlock, "0") != 0)
+        options->deadlock = read_seconds("LATERAL_DEADLOCK", deadlock);
+}
+
 void options_read(struct options *options, int argc, char **argv)
 {
     struct reader in = {argv, 1, argc};
@@ -390,6 +394,7 @@ void options_read(struct options *options, int argc, char **argv)
         in.words[in.at] = NULL; /* ends this program's arguments, in place of ":" */
     } while (in.at++ < in.count);
     settle_counts(options);
+    settle_limits(options);
     if (options->out_name && options->stamp)
         say_usage("--timestamp-output marks lines that pass through oshrun; with --output-filename none does");
 }

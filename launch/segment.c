@@ -49,7 +49,7 @@ const struct node_wait *segment_map_waits(int fd, uint32_t pes)
     return waits == MAP_FAILED ? NULL : waits;
 }
 
-static const struct node_crash *map_crashes(int fd, uint32_t pes)
+const struct node_crash *segment_map_crashes(int fd, uint32_t pes)
 {
     void *crashes = mmap(NULL, pes * sizeof(struct node_crash), PROT_READ, MAP_SHARED, fd, (off_t)node_crashes_at(pes));
     return crashes == MAP_FAILED ? NULL : crashes;
@@ -78,7 +78,7 @@ int segment_make(struct segment *segment, const struct options *options)
         head = mmap(NULL, node_groups_at(options->pes), PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd, 0);
     if (head != MAP_FAILED) {
         segment->waits = segment_map_waits(segment->fd, options->pes);
-        segment->crashes = map_crashes(segment->fd, options->pes);
+        segment->crashes = segment_map_crashes(segment->fd, options->pes);
     }
     if (head == MAP_FAILED || !segment->waits || !segment->crashes) {
         say("cannot make the shared memory of %u PEs: %s%s", options->pes, strerror(errno),

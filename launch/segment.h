@@ -17,6 +17,8 @@ struct segment {
 
 /* Maps the records of waits, where they begin in the file. Returns null with errno on failure. */
 const struct node_wait *segment_map_waits(int fd, uint32_t pes);
+/* The same for the records of crashes. */
+const struct node_crash *segment_map_crashes(int fd, uint32_t pes);
 /* Returns 0, or -1 after one line. */
 int segment_make(struct segment *segment, const struct options *options);
 

@@ -43,6 +43,13 @@ void set_add(struct set *set, uint32_t number)
     set->count++;
 }
 
+void set_add_all(struct set *set, const struct set *more)
+{
+    for (uint32_t number = 0; number < more->size; number++)
+        if (set_has(more, number))
+            set_add(set, number);
+}
+
 bool set_equal(const struct set *one, const struct set *other)
 {
     return one->size == other->size && memcmp(one->in, other->in, bytes_of(one->size)) == 0;
@@ -70,4 +77,20 @@ int set_write(const struct set *set, uint32_t first, char *text, size_t room)
         from = to;
     }
     return (int)used;
+}
+
+bool set_read(struct set *set, const char *text)
+{
+    while (*text) {
+        char *end;
+        unsigned long from = strtoul(text, &end, 10), to = from;
+        if (end == text)
+            return strcmp(text, "...") == 0;
+        if (*end == '-')
+            to = strtoul(end + 1, &end, 10);
+        for (; from <= to && from < set->size; from++)
+            set_add(set, (uint32_t)from);
+        text = *end == ',' ? end + 1 : end;
+    }
+    return true;
 }

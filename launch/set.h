@@ -15,10 +15,14 @@ struct set set_make(uint32_t size);
 struct set set_copy(const struct set *set);
 void set_free(struct set *set);
 void set_add(struct set *set, uint32_t number);
+void set_add_all(struct set *set, const struct set *more);
 bool set_has(const struct set *set, uint32_t number);
 bool set_equal(const struct set *one, const struct set *other);
 
 /* Writes the numbers, each larger by `first`; cuts a long list with "...". Returns the length of the text. */
 int set_write(const struct set *set, uint32_t first, char *text, size_t room);
+
+/* Adds the numbers of such a text. Returns false when it is none. */
+bool set_read(struct set *set, const char *text);
 
 #endif

@@ -156,10 +156,3 @@ void waiters_free(struct waiters *waiters)
     free(waiters->waiter);
     *waiters = (struct waiters){0};
 }
-
-bool waiters_meet(const struct waiter *one, const struct waiter *other)
-{
-    const struct node_wait_reason *a = &one->on, *b = &other->on;
-    return a->about == NODE_REASON_PES && b->about == NODE_REASON_PES && a->start == b->start &&
-           a->stride == b->stride && a->size == b->size && a->object == b->object && a->number == b->number;
-}

@@ -38,7 +38,4 @@ struct waiters {
 void waiters_read(struct waiters *waiters, const struct view *view);
 void waiters_free(struct waiters *waiters);
 
-/* True when both wait in the same meeting of the same PEs. */
-bool waiters_meet(const struct waiter *one, const struct waiter *other);
-
 #endif

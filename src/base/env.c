@@ -1,5 +1,7 @@
 #include "base/env.h"
 
+#include "base/clock.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -135,12 +137,14 @@ static int parse_word(enum env_id id)
 
 static int parse(enum env_id id)
 {
+    double seconds;
     switch (variables[id].kind) {
     case ENV_FLAG: return parse_flag(values[id].text, &values[id].number);
     case ENV_NUMBER: return parse_number(values[id].text, &values[id].number);
     case ENV_SIZE: return env_parse_size(values[id].text, &values[id].number);
     case ENV_PRESENT: values[id].number = values[id].from != 0; break;
     case ENV_WORD: return parse_word(id);
+    case ENV_TIME: return *values[id].text && !clock_read_seconds(values[id].text, &seconds) ? -1 : 0;
     case ENV_TEXT: break;
     }
     return 0;
@@ -167,7 +171,8 @@ int env_load(const char **why)
     static const char *const wanted[] = {[ENV_FLAG] = "0 or 1",
                                          [ENV_NUMBER] = "a whole number",
                                          [ENV_SIZE] = "a size such as 512m or 1.5g",
-                                         [ENV_WORD] = "one of "};
+                                         [ENV_WORD] = "one of ",
+                                         [ENV_TIME] = "a time such as 90, 90s, 1.5m or 2h"};
     for (int id = 0; id < ENV_COUNT; id++) {
         find(id);
         if (parse(id) == 0)

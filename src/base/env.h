@@ -16,8 +16,9 @@ enum env_id {
     ENV_COUNT
 };
 
-/* A PRESENT variable is on when it is set, whatever its value, as the standard requires. A WORD is one of a list in env.c, or its default. */
-enum env_kind { ENV_PRESENT, ENV_FLAG, ENV_NUMBER, ENV_SIZE, ENV_TEXT, ENV_WORD };
+/* A PRESENT variable is on when it is set, whatever its value, as the standard requires. A WORD is one of a list in env.c, or its default. A
+ * TIME is read as text; empty: none. */
+enum env_kind { ENV_PRESENT, ENV_FLAG, ENV_NUMBER, ENV_SIZE, ENV_TEXT, ENV_WORD, ENV_TIME };
 
 struct env_variable {
     const char *name;

@@ -103,6 +103,18 @@ void *module_open(const char *name, const char **why)
     return module || *why ? module : try_path(file, why);
 }
 
+bool module_program(const char *name, char path[PATH_MAX])
+{
+    static const char *const beside[] = {"../bin", "../../bin", "."};
+    char folder[PATH_MAX];
+    for (int how = 0; how < 2; how++)
+        for (size_t i = 0;
+             (how ? folder_by_kernel(folder) : folder_by_linker(folder)) && i < sizeof beside / sizeof *beside; i++)
+            if (snprintf(path, PATH_MAX, "%s/%s/%s", folder, beside[i], name) < PATH_MAX && access(path, X_OK) == 0)
+                return true;
+    return false;
+}
+
 void *module_symbol(const char *library, const char *symbol)
 {
     void *(*open)(const char *, int) = find_dlopen();

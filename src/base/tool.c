@@ -32,8 +32,7 @@ static char **plain_environment(void)
     return list;
 }
 
-/* Returns the tool's process, or -1 when none of the commands is there. */
-static pid_t start_tool(char *const *const *commands, int out)
+pid_t tool_start(char *const *const *commands, int in, int out)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t how;
@@ -42,9 +41,13 @@ static pid_t start_tool(char *const *const *commands, int out)
     char **environment = plain_environment();
     sigemptyset(&none);
     posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    if (in >= 0)
+        posix_spawn_file_actions_adddup2(&files, in, 0);
+    else
+        posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, out, 1);
-    posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+    if (in < 0)
+        posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
     posix_spawnattr_init(&how);
     posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setsigmask(&how, &none);
@@ -80,7 +83,7 @@ size_t tool_run(char *const *const *commands, int *ms, char *text, size_t room)
     text[0] = 0;
     if (*ms <= 0 || pipe2(ends, O_CLOEXEC) != 0)
         return 0;
-    pid_t pid = start_tool(commands, ends[1]);
+    pid_t pid = tool_start(commands, -1, ends[1]);
     close(ends[1]);
     size_t used = pid > 0 ? read_answer(ends[0], *ms, text, room) : 0;
     text[used] = 0;

@@ -32,6 +32,7 @@ struct rte_backend {
     bool (*ending)(void);     /* true: somebody else ends the job and needs no word of this PE; null: never */
     int (*descriptor)(
         void); /* hangs up when the launcher is gone; -1, null: the backend sees that itself, or need not */
+    int (*abort_by_signal)(int status); /* abort, from a signal's handler; null: it is enough to exit with the status */
 };
 
 /* Null until a backend is open; constant from then on. */

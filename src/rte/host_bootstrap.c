@@ -58,7 +58,7 @@ static int end_job(int status)
 /* The owner says goodbye to its launcher itself. */
 static void finish(void) {}
 
-static const struct rte_backend backend = {"an embedding program", put, get, fence, end_job, finish, ending, 0};
+static const struct rte_backend backend = {"an embedding program", put, get, fence, end_job, finish, ending, 0, 0};
 
 int rte_host_bootstrap(const struct uccs_environment *table)
 {

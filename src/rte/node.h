@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_MAGIC 0x4c61746572616c46ull /* "LateralF"; change it with the layout */
+#define NODE_MAGIC 0x4c61746572616c47ull /* "LateralG"; change it with the layout */
 #define NODE_MAX_PES 65536
 
 enum node_state {
@@ -83,6 +83,12 @@ struct node {
     int32_t end_status;
     int32_t end_pe;
 
+    /* Where the node has a watcher (watch.c): its process; requests of a report, which PEs count (relaxed); 1 + the status with
+     * which PEs shall end (release by the watcher, acquire in a PE's handler of the signal). */
+    int32_t watcher;
+    uint32_t watch_asked;
+    uint32_t watch_end;
+
     /* Node PE 0 sets these between two node barriers; then they are constant. */
     cache_aligned uint64_t heap_at;
     uint64_t heap_stride;
@@ -106,6 +112,17 @@ enum node_ending {
     NODE_ENDING_CLAIMED, /* the claiming PE is writing end_status and end_pe */
     NODE_GLOBAL_EXIT,    /* shmem_global_exit: end quietly with end_status */
     NODE_ABORTED,        /* a PE has printed what is wrong: end with end_status */
+};
+
+/* A node's watcher: oshrun with this first argument, the node's memory as descriptor 0 and a connection to the lowest PE as descriptor 1.
+ * It tells its routes, and then gets a node_watch_start. */
+#define NODE_WATCHER "lateral-watch"
+#define NODE_SERVER "lateral-serve" /* name of threads that serve the library, not the program */
+#define NODE_FRONT "front:" /* begins LATERAL_JOB where oshrun has handed a job over and listens for PE 0's watcher */
+#define NODE_FRONT_BYTES 320
+struct node_watch_start {
+    uint32_t number, nodes;
+    unsigned char routes[160]; /* to PE 0's watcher; zeros: none */
 };
 
 /* Groups: a fixed number of slots, each with room for every PE of the node. Untouched slots cost nothing, because the

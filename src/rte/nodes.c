@@ -15,6 +15,7 @@
 #include "rte/backend.h"
 #include "rte/rte.h"
 #include "rte/job_map.h"
+#include "rte/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -210,6 +211,7 @@ int rte_nodes_learn(void)
         return -1;
     if (rte.pe == 0 && !(all = put_together(&bytes)))
         return -1;
+    rte_watch_publish();
     if (rte_backend_fence(0) != 0)
         return -1;
     if (lead)

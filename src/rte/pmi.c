@@ -168,7 +168,7 @@ static int descriptor(void)
 }
 
 static const struct rte_backend backend =
-    {"a launcher that speaks PMI", put, get, fence, end_job, finish, 0, descriptor};
+    {"a launcher that speaks PMI", put, get, fence, end_job, finish, 0, descriptor, end_job};
 
 /* ---- opening ---- */
 

@@ -4,6 +4,7 @@
 #include "rte/backend.h"
 #include "rte/crash.h"
 #include "rte/rte.h"
+#include "rte/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -79,6 +80,12 @@ static bool is_taken(const char *job)
     return strncmp(job, TAKEN, strlen(TAKEN)) == 0;
 }
 
+/* oshrun has handed the job over to another launcher. */
+static bool is_front(const char *job)
+{
+    return strncmp(job, NODE_FRONT, strlen(NODE_FRONT)) == 0;
+}
+
 /* Puts the place in the job into text. */
 static void name_place(char *text, size_t room)
 {
@@ -117,7 +124,7 @@ static enum launcher find_launcher(void)
             return i;
     if (*chosen && strcmp(chosen, "auto") != 0)
         return UNKNOWN;
-    if (*env_text(ENV_JOB) && !is_taken(env_text(ENV_JOB)))
+    if (*env_text(ENV_JOB) && !is_taken(env_text(ENV_JOB)) && !is_front(env_text(ENV_JOB)))
         return OURS;
     if (place_is_taken())
         return ALONE;
@@ -227,7 +234,11 @@ static int take_seat(bool reads_crashes)
     if (reads_crashes)
         rte_crash_watch();
     atomic_store_release(&rte.me->state, NODE_RUNNING); /* acquire: launcher */
-    return rte_nodes_learn();
+    rte_watch_start();
+    if (rte_nodes_learn() != 0)
+        return -1;
+    rte_watch_connect();
+    return 0;
 }
 
 int rte_init(void)
@@ -235,6 +246,7 @@ int rte_init(void)
     if (rte.node)
         return come_back();
     const enum launcher launcher = find_launcher();
+    rte_watch_prepare();
     if (open_node(launcher) != 0)
         return give_up();
     fcntl(rte.fd, F_SETFD, FD_CLOEXEC);
@@ -246,6 +258,6 @@ int rte_init(void)
     if (!rte.node)
         log_line("cannot map the job's memory: %s", strerror(errno));
     else
-        status = take_seat(launcher == OURS);
+        status = take_seat(launcher == OURS || rte_watch_is_wanted());
     return status == 0 ? 0 : give_up();
 }

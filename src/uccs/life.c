@@ -3,6 +3,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "rte/rte.h"
+#include "rte/watch.h"
 #include "uccs/comp/threshold.h"
 #include "uccs/comp/counter.h"
 #include "uccs/proto/initiator.h"
@@ -62,6 +63,7 @@ static int begin(void)
         return -1;
     if (!proto_active || !atomic_load_relaxed(&uccs_progress_thread_on))
         rte_launcher_watch();
+    rte_watch_admit();
     return 0;
 }
 

@@ -1,4 +1,6 @@
 """A small Slurm cluster on hosts: srun starts our PEs, oshrun in an allocation hands over to it."""
+import re
+
 import harness
 from harness import needs_pmix, needs_slurm, on_slurm, program, whole_job
 
@@ -64,6 +66,32 @@ def test_handover():
     assert sorted(tagged.out.splitlines()) == ["0: h1", "1: h2"] and "handing over to" in tagged.err, tagged
     late = on_slurm(2, 'salloc -N2 -n2 "$1" --timeout 1 sleep 50')
     assert late.status == 124, late
+
+
+def hangs(plugin):
+    """The whole job's picture at LATERAL_TIMEOUT, in a deadlock and at a signal to srun, and under oshrun's hand-over."""
+    needs_slurm()
+    step, hang = f"srun -N2 --ntasks-per-node=2 --kill-on-bad-exit=1 --mpi={plugin}", program("hosts_hang")
+    result = on_slurm(2, f'LATERAL_TIMEOUT=4 {step} {hang} one; echo "status $?"; LATERAL_DEADLOCK=2 {step} {hang} one; echo "status $?"; '
+                         f'LATERAL_TIMEOUT=0 {step} {hang} one & p=$!; sleep 5; kill -USR1 $p; sleep 4; kill -TERM $p; wait $p; '
+                         f'salloc -N2 -n4 "$1" --timeout 6 {hang} one; echo "status $?"')
+    for title in (r"lateral: time limit of 4 s reached \(LATERAL_TIMEOUT\)", r"lateral: deadlock for [0-9.]+ s \(LATERAL_DEADLOCK\)",
+                  r"lateral: where the 4 PEs are:", r"oshrun: time limit of 6 s reached \(--timeout\)"):
+        assert len(re.findall(title, result.err)) == 1, f"{title}\n{result}"
+    assert len(re.findall(r"^  PE 1 +shmem_long_wait_until\(flag == 7, is 0\)", result.err, re.M)) == 4, result
+    assert result.err.count("PEs 0,2,3 wait for PE 1; PE 1 waits for a store that no PE is making") == 4, result
+    assert [line for line in result.out.splitlines() if line.startswith("status ")] == ["status 124", "status 1", "status 124"], result
+
+
+def test_hangs_pmix():
+    """srun --mpi=pmix."""
+    needs_pmix()
+    hangs("pmix")
+
+
+def test_hangs_pmi2():
+    """srun --mpi=pmi2."""
+    hangs("pmi2")
 
 
 def test_one_node():

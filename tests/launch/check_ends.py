@@ -318,7 +318,7 @@ def test_three_killed():
         pids = numbers(read_lines(job, 3), "pid")
         keeper, guard = harness.keeper_of(job), guard_of(job)
         os.kill(keeper, signal.SIGSTOP)
-        for pid in (job.pid, guard, keeper):
+        for pid in (guard, job.pid, keeper):
             os.kill(pid, signal.SIGKILL)
         all_gone([*pids, guard, keeper])
 

@@ -14,6 +14,7 @@ case $1 in
 --version) echo "{version}"; exit ;;
 --mpi=list) echo "{plugins}"; exit ;;
 esac
+[ -z "$TEST_SLEEP" ] || exec sleep "$TEST_SLEEP"
 if [ -n "$TEST_CHILDREN" ]; then read -r children </proc/$$/task/$$/children; echo "children:$children"; exit; fi
 [ -z "$TEST_KEEP" ] || set -- $(env | grep keepalive | sort)
 for word; do
@@ -38,12 +39,11 @@ def put(folder, name, version="", plugins="none"):
 
 @contextlib.contextmanager
 def launchers(**names):
-    """A folder with these stand-ins alone, and with timeout(1)."""
+    """A folder with these stand-ins alone, and with tools that they use."""
     with temporary() as folder:
         folder = os.path.realpath(folder)
         for name, version in names.items():
             put(folder, name.replace("_", "."), version)
-        put(folder, "timeout")
         for tool in ("cat", "env", "grep", "sort"):
             os.symlink(next(f"{place}/{tool}" for place in ("/usr/bin", "/bin") if os.path.exists(f"{place}/{tool}")), f"{folder}/{tool}")
         yield folder
@@ -81,8 +81,7 @@ def test_open_mpi():
             ("--host a:2 --stdin 0 p", "--bind-to none --quiet --host a:2 -n 2 p"),
             ("--host a:2 --stdin 1 p", "--bind-to none --quiet --stdin 1 --host a:2 -n 2 p"),
             ("--host a:2 --wdir d -n 1 -x A=1 -x B= p : -n 1 -x C=2 q", "--bind-to none --quiet --host a:1 --wdir d -n 1 env A=1 B= p : --host a:1 -n 1 env C=2 q"),
-            ("--host a:2 --timeout 1.5m p", f"--foreground --kill-after=5 90 {folder}/mpirun --bind-to none --quiet --host a:2 -n 2 p"),
-            ("--host a:2 --timeout .5 p", f"--foreground --kill-after=5 0.5 {folder}/mpirun --bind-to none --quiet --host a:2 -n 2 p"),
+            ("--host a:2 --timeout 1.5m --deadlock 3 p", "--bind-to none --quiet --host a:2 -n 2 p"),
         ])
         check(folder, [("--host a:2 p", "--bind-to none --host a:2 -n 2 p")], quiet=False)
         assert told(folder, "--host", "a", "-n", 1, "-x", "V", "p", env={"V": "a b"}).endswith("-n 1 env V=a b p")
@@ -99,7 +98,7 @@ def test_open_mpi_variables():
             for part in (lines[:colon], lines[colon:]):
                 names = {part[i + 1] for i, word in enumerate(part) if word == "-x"}
                 ours = {name for name in names if not name.startswith("UCX_") or name == "UCX_TLS"}
-                assert ours == {"UCX_TLS", "SHMEM_DEBUG", "SMA_X", "LATERAL_LANES"}, names
+                assert ours == {"UCX_TLS", "SHMEM_DEBUG", "SMA_X", "LATERAL_LANES", "LATERAL_JOB"}, names
 
 
 def test_prrte():
@@ -203,8 +202,7 @@ def test_private_folder():
 def test_one_node_alone():
     """Options that hold on one machine alone are refused before any launcher is looked for."""
     for option, why in ((["--debug", 0], "--debug: debuggers attach to PEs of this machine alone; start the job on one host"),
-                        (["--check=race"], "--check=race: races are looked for among PEs of one node; start the job on one host"),
-                        (["--deadlock", 3], "--deadlock: a host sees its own PEs alone; on several hosts use --timeout")):
+                        (["--check=race"], "--check=race: races are looked for among PEs of one node; start the job on one host")):
         one_line(run(*option, "--host", "a", "-n", 1, "p", env={"PATH": "/nowhere"}), why, 2)
 
 
@@ -215,6 +213,15 @@ def test_layer():
             words = told(folder, option, "--host", "a:2", "-n", 1, "-x", "A=1", "p", ":", "-n", 1, "q")
             front = rf"{re.escape(settings)} LD_PRELOAD=\S+/liblateral-{layer}\.so"
             assert re.search(rf"-n 1 env A=1 {front} p : --host a:1 -n 1 env {front} q$", words), words
+
+
+def test_time_limit():
+    """The limit holds, too, while no PE has come: a line in place of the report."""
+    with launchers(mpirun=OPEN_MPI) as folder:
+        late = run("-q", "--host", "a", "--timeout", ".3", "-n", 1, "p", env={"PATH": f"{folder}:/usr/bin:/bin", "TEST_SLEEP": "30"})
+        assert (late.status, late.err) == (124, ""), late
+        late = run("--host", "a", "--timeout", ".3", "-n", 1, "p", env={"PATH": f"{folder}:/usr/bin:/bin", "TEST_SLEEP": "30"})
+        assert late.status == 124 and late.err.splitlines()[1:] == ["oshrun: time limit of 0.3 s reached (--timeout); not all PEs have called shmem_init or uccs_init"], late
 
 
 def test_keepalive():

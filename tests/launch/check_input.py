@@ -160,8 +160,6 @@ def test_handed_over():
             assert ("--allow-run-as-root" in shown.out.split()) == bool(options), shown
         twice = run("-q", "--host", "a:2,b:2,a", "-n", 5, "program", env={"LATERAL_LAUNCHER": stand_in})
         assert "--host a:3,b:2 " in twice.out, twice           # a host that is named twice
-        one_line(run("--deadlock", 3, "--host", "a:2,b:2", "-n", 4, "program", env={"LATERAL_LAUNCHER": stand_in}),
-                 r"--deadlock: a host sees its own PEs alone; on several hosts use --timeout", 2)
 
 
 def test_default_count():

@@ -94,6 +94,7 @@ bool routes_find(struct routes *mine)
     struct ifaddrs *all;
     struct route route;
     const bool known = getifaddrs(&all) == 0;
+    gethostname(mine->host, sizeof mine->host - 1);
     for (const struct ifaddrs *at = known ? all : 0; at; at = at->ifa_next)
         if (find_route(at, &route))
             insert_route(mine, &route, rank_device(at->ifa_name), ranks);

@@ -6,11 +6,13 @@
 #include <stdint.h>
 
 #define ROUTES_MAX 4
+#define ROUTES_HOST 48
 
 /* How a PE can be reached; it publishes that to the other PEs. */
 struct routes {
     uint16_t port; /* in network byte order; 0: the PE cannot be reached */
     uint8_t count;
+    char host[ROUTES_HOST]; /* its host's name, for people */
     struct route {
         uint8_t six; /* IPv6 */
         uint8_t address[16];

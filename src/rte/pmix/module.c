@@ -154,7 +154,7 @@ static void watch_launcher(void)
     PMIx_Register_event_handler(codes, sizeof codes / sizeof *codes, 0, 0, lost, 0, 0);
 }
 
-static const struct rte_backend backend = {"a launcher that speaks PMIx", put, get, fence, end_job, finish, 0, 0};
+static const struct rte_backend backend = {"a launcher that speaks PMIx", put, get, fence, end_job, finish, 0, 0, 0};
 
 static int job_size(void)
 {

@@ -31,6 +31,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -42,8 +43,9 @@
 #define PENDING_SECONDS 2
 
 struct connection {
-    int fd, pe;            /* fd -1: it is not up */
-    struct dialer *dialer; /* null: no call is under way */
+    int fd, pe;                 /* fd -1: it is not up */
+    char host[ROUTES_HOST + 4]; /* " on NAME"; empty: not known */
+    struct dialer *dialer;      /* null: no call is under way */
     struct connection *next;
 };
 
@@ -142,12 +144,12 @@ static void dial_pe(struct connection *connection, const struct routes *to)
     judge_dialer(connection);
 }
 
-static bool is_connected_to(int node)
+static struct connection *connection_to(int node)
 {
-    for (const struct connection *connection = connections; connection; connection = connection->next)
+    for (struct connection *connection = connections; connection; connection = connection->next)
         if (uccs_node_of(connection->pe) == node)
-            return true;
-    return false;
+            return connection;
+    return NULL;
 }
 
 void uccs_keepalive_connect(int pe, const struct routes *to)
@@ -155,8 +157,11 @@ void uccs_keepalive_connect(int pe, const struct routes *to)
     if (events < 0 || !to->port)
         return;
     pthread_mutex_lock(&lock);
-    if (!is_connected_to(uccs_node_of(pe)))
-        dial_pe(add_connection(-1, pe), to);
+    struct connection *connection = connection_to(uccs_node_of(pe));
+    if (!connection)
+        dial_pe(connection = add_connection(-1, pe), to);
+    if (!connection->host[0])
+        snprintf(connection->host, sizeof connection->host, " on %s", to->host);
     pthread_mutex_unlock(&lock);
 }
 
@@ -201,9 +206,11 @@ static void receive(struct connection *connection)
     if (uccs_end_noted() || (!silent && atomic_load_acquire(&ends_expected)))
         return;
     if (!silent)
-        uccs_fail_process_lost("PE %d is lost: its process is gone", connection->pe);
-    uccs_fail_host_lost("PE %d is lost: its host has not answered for %d s (LATERAL_PEER_TIMEOUT): %s", connection->pe,
-                        patience, strerror(error));
+        uccs_fail_process_lost(
+            "PE %d%s is lost: its process was killed by a signal, such as 9 (Killed), or ended by _exit",
+            connection->pe, connection->host);
+    uccs_fail_host_lost("PE %d%s is lost: its host has not answered for %d s (LATERAL_PEER_TIMEOUT): %s",
+                        connection->pe, connection->host, patience, strerror(error));
 }
 
 static void serve_connection(struct connection *connection)

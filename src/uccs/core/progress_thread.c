@@ -4,6 +4,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "rte/node.h"
 #include "uccs/core/doorbell.h"
 #include "uccs/core/progress.h"
 #include "uccs/core/task.h"
@@ -206,7 +207,7 @@ static void *serve_until_end(void *unused)
     (void)unused;
     uccs_progress_thread_me = true;
     uccs_progress_barred++;
-    prctl(PR_SET_NAME, "lateral-serve");    /* debuggers show it; launch/report.c knows it */
+    prctl(PR_SET_NAME, NODE_SERVER);        /* debuggers show it; launch/deadlock.c knows it */
     prctl(PR_SET_TIMERSLACK, MICRO);        /* else short sleeps take twice as long */
     while (!atomic_load_acquire(&ending)) { /* release: uccs_progress_thread_close */
         struct round round = serve_all(few);

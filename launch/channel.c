@@ -1,0 +1,332 @@
+#include "channel.h"
+
+#include "message.h"
+#include "net/auth/dialer.h"
+#include "net/auth/listener.h"
+#include "rte/node.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define LINE_BYTES (1u << 16) /* a longer line ends its channel */
+#define SEND_MS 2000          /* time for the other end to take a line */
+#define PENDING 256           /* connections that have not proved themselves */
+#define PENDING_SECONDS 5
+
+struct watch {
+    int fd;
+    void (*ready)(int fd);
+};
+
+static int events = -1;
+static struct channel *channels;
+static struct watch *watches[CHANNEL_FILES]; /* by descriptor */
+static struct listener listener = {.fd = -1, .timer = -1};
+static channel_accept *accept_far, *accept_near;
+static struct routes here;
+
+bool channels_open(void)
+{
+    events = epoll_create1(EPOLL_CLOEXEC);
+    return events >= 0;
+}
+
+static struct channel *add_channel(int fd, int peer)
+{
+    struct channel *channel = say_if_null(calloc(1, sizeof *channel));
+    *channel = (struct channel){.fd = fd,
+                                .peer = peer,
+                                .up = fd >= 0,
+                                .in = say_if_null(malloc(LINE_BYTES)),
+                                .next = channels};
+    return channels = channel;
+}
+
+/* ---- connections of the network ---- */
+
+static void accept_party(void *unused, int fd, const struct handshake_hello *hello)
+{
+    (void)unused;
+    struct channel *channel = add_channel(fd, (int)hello->from);
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = channel};
+    epoll_ctl(events, EPOLL_CTL_MOD, fd, &event);
+    accept_far(channel);
+}
+
+void channels_listen(const uint64_t key[2], uint32_t me, uint32_t parties, channel_accept *accept, struct routes *mine)
+{
+    (void)routes_find(&here);
+    accept_far = accept;
+    listener = (struct listener){.fd = -1,
+                                 .timer = -1,
+                                 .events = events,
+                                 .max_pending = PENDING,
+                                 .seconds = PENDING_SECONDS,
+                                 .key = {key[0], key[1]},
+                                 .me = me,
+                                 .npes = parties,
+                                 .accepted = accept_party};
+    if (listener_open(&listener, &here) != 0)
+        here.port = 0;
+    *mine = here;
+}
+
+static void judge_dialer(struct channel *channel)
+{
+    const struct dialer *dialer = channel->dialer;
+    if (dialer->state == DIALER_CROSSED || dialer->state == DIALER_FAILED)
+        channel->ended = true;
+    if (dialer->state != DIALER_CONNECTED)
+        return;
+    channel->fd = dialer->fd;
+    channel->up = true;
+    free(channel->dialer);
+    channel->dialer = NULL;
+    channel->heard(channel, NULL);
+}
+
+struct channel *channel_dial(const uint64_t key[2], uint32_t me, uint32_t other, const struct routes *to)
+{
+    struct channel *channel = add_channel(-1, (int)other);
+    (void)routes_find(&here);
+    channel->dialer = say_if_null(calloc(1, sizeof *channel->dialer));
+    *channel->dialer = (struct dialer){.events = events,
+                                       .mark = channel,
+                                       .key = {key[0], key[1]},
+                                       .me = me,
+                                       .pe = other,
+                                       .to = *to,
+                                       .from = here};
+    dialer_start(channel->dialer);
+    channel->ended = channel->dialer->state == DIALER_FAILED;
+    return channel;
+}
+
+/* ---- the place of a listener ---- */
+
+struct place {
+    uint64_t key[2];
+    struct routes routes;
+};
+_Static_assert(sizeof NODE_FRONT + 2 * sizeof(struct place) <= NODE_FRONT_BYTES, "the word has room");
+
+void channel_write_place(char *text, const uint64_t key[2], const struct routes *routes)
+{
+    struct place place;
+    memset(&place, 0, sizeof place);
+    memcpy(place.key, key, sizeof place.key);
+    place.routes = *routes;
+    text += sprintf(text, "%s", NODE_FRONT);
+    for (size_t i = 0; i < sizeof place; i++)
+        text += sprintf(text, "%02x", ((const unsigned char *)&place)[i]);
+}
+
+bool channel_read_place(const char *text, uint64_t key[2], struct routes *routes)
+{
+    struct place place;
+    unsigned byte;
+    if (strncmp(text, NODE_FRONT, strlen(NODE_FRONT)) != 0)
+        return false;
+    text += strlen(NODE_FRONT);
+    for (size_t i = 0; i < sizeof place; i++, text += 2) {
+        if (sscanf(text, "%2x", &byte) != 1)
+            return false;
+        ((unsigned char *)&place)[i] = (unsigned char)byte;
+    }
+    memcpy(key, place.key, sizeof place.key);
+    *routes = place.routes;
+    return routes->count <= ROUTES_MAX;
+}
+
+/* ---- processes of this machine ---- */
+
+static socklen_t name_of(pid_t process, struct sockaddr_un *name)
+{
+    *name = (struct sockaddr_un){.sun_family = AF_UNIX};
+    int bytes = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "lateral-watch-%d", (int)process);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)bytes);
+}
+
+static bool is_same_user(int fd)
+{
+    struct ucred peer;
+    socklen_t bytes = sizeof peer;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && (peer.uid == geteuid() || peer.uid == 0);
+}
+
+static void accept_here(int door)
+{
+    int fd = accept4(door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0 && is_same_user(fd)) {
+        struct channel *channel = add_channel(fd, -1);
+        struct epoll_event event = {.events = EPOLLIN, .data.ptr = channel};
+        epoll_ctl(events, EPOLL_CTL_ADD, fd, &event);
+        accept_near(channel);
+    } else if (fd >= 0) {
+        close(fd);
+    }
+}
+
+void channels_listen_here(channel_accept *accept)
+{
+    struct sockaddr_un name;
+    socklen_t bytes = name_of(getpid(), &name);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    accept_near = accept;
+    if (fd >= 0 &&
+        (bind(fd, (struct sockaddr *)&name, bytes) != 0 || listen(fd, 16) != 0 || !channels_add(fd, accept_here)))
+        close(fd);
+}
+
+int channel_ask(pid_t process)
+{
+    struct sockaddr_un name;
+    socklen_t bytes = name_of(process, &name);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&name, bytes) == 0 && is_same_user(fd))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* ---- lines ---- */
+
+static bool send_all(int fd, const char *text, size_t bytes)
+{
+    while (bytes) {
+        ssize_t sent = send(fd, text, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+        struct pollfd room = {.fd = fd, .events = POLLOUT};
+        if (sent < 0 && errno != EAGAIN && errno != EINTR)
+            return false;
+        if (sent < 0 && errno == EAGAIN && poll(&room, 1, SEND_MS) <= 0)
+            return false;
+        text += sent > 0 ? sent : 0;
+        bytes -= sent > 0 ? (size_t)sent : 0;
+    }
+    return true;
+}
+
+void channel_send(struct channel *channel, const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    if (!channel || !channel->up || channel->ended)
+        return;
+    va_start(arguments, format);
+    int bytes = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (bytes < 0)
+        say_if_null(NULL);
+    if (!send_all(channel->fd, text, (size_t)bytes))
+        channel->ended = true;
+    free(text);
+}
+
+void channel_close(struct channel *channel)
+{
+    if (channel)
+        channel->ended = true;
+}
+
+/* Passes on the whole lines that have come. */
+static void take_lines(struct channel *channel)
+{
+    char *at = channel->in, *end;
+    while (!channel->ended && (end = memchr(at, '\n', channel->have - (size_t)(at - channel->in)))) {
+        *end = 0;
+        channel->heard(channel, at);
+        at = end + 1;
+    }
+    channel->have -= (size_t)(at - channel->in);
+    memmove(channel->in, at, channel->have);
+    channel->ended |= channel->have == LINE_BYTES;
+}
+
+static void read_channel(struct channel *channel)
+{
+    ssize_t got = recv(channel->fd, channel->in + channel->have, LINE_BYTES - channel->have, MSG_DONTWAIT);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+        channel->ended = true;
+    if (got > 0) {
+        channel->have += (size_t)got;
+        take_lines(channel);
+    }
+}
+
+/* ---- the loop ---- */
+
+bool channels_add(int fd, void (*ready)(int fd))
+{
+    struct watch *watch = fd >= 0 && fd < CHANNEL_FILES ? calloc(1, sizeof *watch) : NULL;
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = watch};
+    if (!watch)
+        return false;
+    *watch = (struct watch){fd, ready};
+    watches[fd] = watch;
+    return epoll_ctl(events, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+void channels_remove(int fd)
+{
+    epoll_ctl(events, EPOLL_CTL_DEL, fd, NULL);
+    free(watches[fd]);
+    watches[fd] = NULL;
+}
+
+/* `closed` makes no new channel. */
+static void free_ended(void)
+{
+    for (struct channel **at = &channels; *at;) {
+        struct channel *channel = *at;
+        if (!channel->ended) {
+            at = &channel->next;
+            continue;
+        }
+        if (channel->closed)
+            channel->closed(channel);
+        *at = channel->next;
+        if (channel->dialer)
+            dialer_stop(channel->dialer, DIALER_FAILED);
+        free(channel->dialer);
+        if (channel->fd >= 0)
+            close(channel->fd);
+        free(channel->in);
+        free(channel);
+    }
+}
+
+static void serve_mark(void *mark)
+{
+    for (int fd = 0; fd < CHANNEL_FILES; fd++)
+        if (watches[fd] == mark) {
+            watches[fd]->ready(fd);
+            return;
+        }
+    struct channel *channel = mark;
+    if (channel->dialer) {
+        dialer_event(channel->dialer);
+        judge_dialer(channel);
+    } else if (!channel->ended) {
+        read_channel(channel);
+    }
+}
+
+void channels_turn(int ms)
+{
+    struct epoll_event ready[64];
+    int count = epoll_wait(events, ready, sizeof ready / sizeof *ready, ms);
+    for (int i = 0; i < count; i++)
+        if (listener.fd < 0 || !listener_event(&listener, ready[i].data.ptr))
+            serve_mark(ready[i].data.ptr);
+    free_ended();
+}

@@ -1,0 +1,108 @@
+#include "deadlock.h"
+
+#include "base/clock.h"
+
+#include <dirent.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+/* The library's thread acts only after somebody has rung it. */
+static bool is_our_thread(pid_t pid, const char *thread)
+{
+    char path[320], name[32] = "";
+    snprintf(path, sizeof path, "/proc/%d/task/%s/comm", (int)pid, thread);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    bool read = fgets(name, sizeof name, file) != NULL;
+    fclose(file);
+    return read && strcmp(name, NODE_SERVER "\n") == 0;
+}
+
+/* The kernel shows number and arguments of the system call that a thread sleeps in. */
+static bool sleeps_until_woken(pid_t pid, const char *thread)
+{
+    char path[320];
+    long number = -1;
+    unsigned long operation = 0, limit = 1;
+    snprintf(path, sizeof path, "/proc/%d/task/%s/syscall", (int)pid, thread);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    int read = fscanf(file, "%ld %*x %lx %*x %lx", &number, &operation, &limit);
+    fclose(file);
+    operation &= FUTEX_CMD_MASK;
+    return read == 3 && number == SYS_futex && limit == 0 &&
+           (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET || operation == FUTEX_LOCK_PI);
+}
+
+/* Returns the record of the thread's wait if it waits for PEs alone, or null. */
+static const struct node_wait *wait_of_thread(const struct view *view, uint32_t index, int thread)
+{
+    for (int i = 0; i < NODE_WAITS; i++) {
+        const struct node_wait *wait = view_wait(view, index, i);
+        if (atomic_load_acquire(&wait->state) == NODE_WAIT_VALID &&
+            wait->thread == thread) /* release: rte_wait_record_begin */
+            return wait->on.may_end ? NULL : wait;
+    }
+    return NULL;
+}
+
+/* What a look has seen so far. */
+struct seen {
+    uint64_t mark, looks;
+    uint32_t waiting; /* number of waits */
+};
+
+static void mix(struct seen *seen, uint64_t value)
+{
+    seen->mark = (seen->mark ^ value) * UINT64_C(0x9E3779B97F4A7C15);
+    seen->mark ^= seen->mark >> 29;
+}
+
+static bool thread_stuck(const struct view *view, uint32_t index, const char *thread, struct seen *seen)
+{
+    const struct node_wait *wait = wait_of_thread(view, index, atoi(thread));
+    if (!wait)
+        return sleeps_until_woken(view->pids[index], thread) || is_our_thread(view->pids[index], thread);
+    mix(seen, wait->since);
+    mix(seen, atomic_load_relaxed(&wait->value));
+    seen->looks += atomic_load_relaxed(&wait->looks);
+    seen->waiting++;
+    return true;
+}
+
+static bool pe_stuck(const struct view *view, uint32_t index, struct seen *seen)
+{
+    char path[64];
+    uint32_t state = atomic_load_acquire(&view->node->pe[index].state); /* release: the PE */
+    if (state == NODE_FINALISED || !view->pids[index])
+        return true; /* it does nothing for others any more */
+    snprintf(path, sizeof path, "/proc/%d/task", (int)view->pids[index]);
+    DIR *threads = opendir(path);
+    bool stuck = threads != NULL && state == NODE_RUNNING;
+    for (struct dirent *entry; stuck && (entry = readdir(threads));)
+        if (entry->d_name[0] != '.')
+            stuck = thread_stuck(view, index, entry->d_name, seen);
+    if (threads)
+        closedir(threads);
+    return stuck;
+}
+
+double deadlock_look(struct deadlock *deadlock, const struct view *view)
+{
+    struct seen seen = {0};
+    bool stuck = true;
+    for (uint32_t index = 0; stuck && index < view->node->size; index++)
+        stuck = pe_stuck(view, index, &seen);
+    const uint64_t now = clock_nanoseconds();
+    if (!stuck || !seen.waiting || !deadlock->since || seen.mark != deadlock->mark) {
+        *deadlock = (struct deadlock){stuck && seen.waiting ? now : 0, seen.mark, seen.looks, stuck && !seen.waiting};
+        return 0;
+    }
+    /* Waiters that have not looked since may be stopped, with what they wait for already there. */
+    return seen.looks > deadlock->looks ? 1e-9 * (double)(now - deadlock->since) : 0;
+}

@@ -1,0 +1,212 @@
+/* oshrun stays in front of the launcher that it has handed a job over to. It passes signals on, counts --timeout, and asks PE 0's watcher
+ * (watch.c) for the job's report: at the time limit, at Ctrl-\ and for oshrun --status. The watcher calls it; where none has come, as
+ * long as PEs have not called shmem_init, there is a line in place of the report. */
+#include "front.h"
+
+#include "channel.h"
+#include "loop.h"
+#include "message.h"
+#include "rte/node.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define REPORT_MS 30000 /* time for a report */
+#define END_MS 5000     /* for the launcher to end after its PEs, and again after SIGTERM */
+#define TELL_MS 1000    /* for the watcher to tell why a launcher has failed */
+
+static struct channel *watcher, *client; /* PE 0's; the last oshrun --status */
+static pid_t launcher;
+static int status = -1; /* of the job; -1: not told */
+static int launcher_status = -1;
+static int64_t end_at; /* when the launcher has to be ended; 0: not set */
+static int end_signal = SIGTERM;
+static double timeout;
+static bool quiet;
+
+/* ---- the watcher and oshrun --status ---- */
+
+static void hear_watcher(struct channel *channel, char *line)
+{
+    int id, number, used = 0;
+    (void)channel;
+    if (!line || sscanf(line, "%*s %d%n", &id, &used) != 1)
+        return;
+    if (id != 0)
+        channel_send(client, "%s\n", line);
+    else if (strncmp(line, "text ", 5) == 0 && !quiet)
+        say_more("%s", line + used + 1);
+    else if (sscanf(line, "told 0 %d", &number) == 1 && number >= 0 && status < 0) {
+        status = number;
+        end_at = loop_now() + END_MS;
+    }
+}
+
+static void lose_watcher(struct channel *channel)
+{
+    watcher = watcher == channel ? NULL : watcher;
+}
+
+static void accept_watcher(struct channel *channel)
+{
+    channel->heard = hear_watcher;
+    channel->closed = lose_watcher;
+    watcher = channel;
+}
+
+static void hear_client(struct channel *channel, char *line)
+{
+    client = channel;
+    if (watcher && strncmp(line, "ask 0 -1 ", 9) == 0)
+        channel_send(watcher, "ask 1 -1 %s\n", line + 9);
+    else
+        channel_close(channel);
+}
+
+static void lose_client(struct channel *channel)
+{
+    client = client == channel ? NULL : client;
+}
+
+static void accept_client(struct channel *channel)
+{
+    channel->heard = hear_client;
+    channel->closed = lose_client;
+}
+
+void front_open(void)
+{
+    uint64_t key[2];
+    struct routes routes;
+    char place[NODE_FRONT_BYTES];
+    unsetenv("LATERAL_JOB"); /* of a job that this process belongs to */
+    if (!channels_open() || getrandom(key, sizeof key, 0) != sizeof key)
+        return;
+    channels_listen(key, 0, 1, accept_watcher, &routes);
+    channels_listen_here(accept_client);
+    channel_write_place(place, key, &routes);
+    setenv("LATERAL_JOB", place, 1);
+}
+
+/* ---- the end ---- */
+
+static void end_launcher(int signal)
+{
+    kill(launcher, signal);
+    end_signal = SIGKILL;
+    end_at = loop_now() + END_MS;
+}
+
+/* Asks for the report, after which the job ends with this status. */
+static void ask_to_end(int how, const char *title, const char *without)
+{
+    if (status >= 0)
+        return;
+    if (watcher && watcher->up && !quiet) {
+        channel_send(watcher, "ask 0 %d %s; where the PEs are:\n", how, title);
+        end_at = loop_now() + REPORT_MS;
+        return;
+    }
+    if (!quiet)
+        say("%s%s", title, without);
+    status = how;
+    end_launcher(SIGTERM);
+}
+
+static void expire(void)
+{
+    char title[96];
+    snprintf(title, sizeof title, "time limit of %g s reached (--timeout)", timeout);
+    ask_to_end(STATUS_TIMEOUT, title, "; not all PEs have called shmem_init or uccs_init");
+}
+
+static void take_signal(int signal)
+{
+    if (signal == SIGCHLD) {
+        int how;
+        if (waitpid(launcher, &how, WNOHANG) == launcher)
+            launcher_status = WIFSIGNALED(how) ? STATUS_SIGNAL + WTERMSIG(how) : WEXITSTATUS(how);
+    } else if (signal == SIGQUIT) {
+        ask_to_end(STATUS_SIGNAL + SIGQUIT, "job ended by signal 3 (Quit)", "");
+    } else {
+        kill(launcher, signal);
+    }
+}
+
+/* ---- life ---- */
+
+static int signals = -1;
+
+static void signal_ready(int fd)
+{
+    struct signalfd_siginfo info;
+    while (read(fd, &info, sizeof info) == sizeof info)
+        if (info.ssi_signo != SIGINT || info.ssi_code == SI_USER) /* the terminal's reaches the launcher, too */
+            take_signal((int)info.ssi_signo);
+}
+
+/* SIGQUIT stays blocked in the launcher, which a terminal sends it, too: the report comes first. */
+static void start_launcher(char **words, const sigset_t *before)
+{
+    sigset_t mask = *before;
+    const pid_t front = getpid();
+    launcher = fork();
+    if (launcher != 0)
+        return;
+    sigaddset(&mask, SIGQUIT);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != front)
+        _exit(STATUS_FAILED);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    execvp(words[0], words);
+    say("%s: %s", words[0], strerror(errno));
+    _exit(STATUS_NOT_EXECUTABLE);
+}
+
+static int patience(int64_t timeout_at)
+{
+    const int64_t at = end_at && (!timeout_at || end_at < timeout_at) ? end_at : timeout_at;
+    const int64_t left = at - loop_now();
+    return !at ? 3600000 : left < 0 ? 0 : left < 3600000 ? (int)left : 3600000;
+}
+
+int front_run(char **words, const struct options *options)
+{
+    static const int taken[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT};
+    sigset_t set, before;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        sigaddset(&set, taken[i]);
+    signal(SIGCHLD, SIG_DFL);
+    sigprocmask(SIG_BLOCK, &set, &before);
+    signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    timeout = options->timeout;
+    quiet = options->quiet;
+    start_launcher(words, &before);
+    if (launcher < 0 || signals < 0 || !channels_add(signals, signal_ready)) {
+        say("cannot start %s: %s", words[0], strerror(errno));
+        return STATUS_FAILED;
+    }
+    int64_t timeout_at = timeout > 0 ? loop_now() + (int64_t)(1000 * timeout) : 0;
+    while (launcher_status < 0) {
+        channels_turn(patience(timeout_at));
+        if (timeout_at && loop_now() >= timeout_at) {
+            timeout_at = 0;
+            expire();
+        }
+        if (end_at && loop_now() >= end_at)
+            end_launcher(end_signal);
+    }
+    /* A launcher may end before the watcher has told why. */
+    for (int64_t end = loop_now() + TELL_MS; launcher_status && status < 0 && watcher && loop_now() < end;)
+        channels_turn((int)(end - loop_now()));
+    return status >= 0 ? status : launcher_status;
+}

@@ -1,0 +1,115 @@
+#include "report.h"
+
+#include "channel.h"
+#include "message.h"
+#include "segment.h"
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Opens a descriptor of another process once more, for reading, if it is a job's memory. Returns it, or -1. */
+static int open_memory(int process, const char *fd)
+{
+    char path[320], name[64] = "";
+    snprintf(path, sizeof path, "/proc/%d/fd/%s", process, fd);
+    if (readlink(path, name, sizeof name - 1) < 0 || strncmp(name, "/memfd:lateral", 14) != 0)
+        return -1;
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Returns the memory that this process has open, or -1. */
+static int memory_of(int process)
+{
+    char path[64];
+    int found = -1;
+    snprintf(path, sizeof path, "/proc/%d/fd", process);
+    DIR *files = opendir(path);
+    for (struct dirent *entry; files && found < 0 && (entry = readdir(files));)
+        found = open_memory(process, entry->d_name);
+    if (files)
+        closedir(files);
+    return found;
+}
+
+/* Looks at the process and, as oshrun itself has no such memory, at its descendants. */
+static int find_memory(int process)
+{
+    char path[64];
+    int found = memory_of(process), child;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", process, process);
+    FILE *children = found < 0 ? fopen(path, "re") : NULL;
+    while (children && found < 0 && fscanf(children, "%d", &child) == 1)
+        found = find_memory(child);
+    if (children)
+        fclose(children);
+    return found;
+}
+
+/* Returns the head, mapped to be read, or null. */
+static const struct node *map_head(int fd)
+{
+    struct stat info;
+    struct node head;
+    if (pread(fd, &head, sizeof head, 0) != sizeof head || head.magic != NODE_MAGIC || head.size > NODE_MAX_PES ||
+        fstat(fd, &info) != 0 || (uint64_t)info.st_size < node_fixed_size(head.size))
+        return NULL;
+    void *node = mmap(NULL, node_groups_at(head.size), PROT_READ, MAP_SHARED, fd, 0);
+    return node == MAP_FAILED ? NULL : node;
+}
+
+/* Asks the watcher of a job that another launcher has started, or the oshrun in front of that. Returns false when it does not
+ * answer. */
+static bool ask_watcher(pid_t process, const char *title)
+{
+    char line[PICTURE_LINE];
+    int fd = channel_ask(process), used = 0;
+    FILE *in = fd >= 0 && dprintf(fd, "ask 0 -1 %s\n", title) > 0 ? fdopen(fd, "r") : NULL;
+    bool told = false;
+    while (in && !told && fgets(line, sizeof line, in)) {
+        line[strcspn(line, "\n")] = 0;
+        told = strncmp(line, "told ", 5) == 0;
+        if (sscanf(line, "text %*d:%n", &used) == 0 && used)
+            say_more("%s", line + used);
+    }
+    if (in)
+        fclose(in);
+    else if (fd >= 0)
+        close(fd);
+    return told;
+}
+
+int status_print(pid_t pid)
+{
+    char title[96];
+    snprintf(title, sizeof title, "where the PEs of job %d are:", (int)pid);
+    if (ask_watcher(pid, title))
+        return 0;
+    int fd = find_memory(pid);
+    const struct node *node = fd >= 0 ? map_head(fd) : NULL;
+    const struct node_wait *waits = node ? segment_map_waits(fd, node->size) : NULL;
+    if (!waits) {
+        say("--status %d: no job of this version of Lateral, or it belongs to another user", (int)pid);
+        return STATUS_FAILED;
+    }
+    snprintf(title, sizeof title, "where the %u PEs of job %d are:", node->total, (int)pid);
+    if (node->watcher && ask_watcher(node->watcher, title))
+        return 0;
+    pid_t *pids = say_if_null(calloc(node->size, sizeof *pids));
+    for (uint32_t i = 0; i < node->size; i++)
+        pids[i] = node->pe[i].pid;
+    if (node->size < node->total)
+        say("where %u of the %u PEs of job %d are; LATERAL_TIMEOUT=0 lets one see all:", node->size, node->total,
+            (int)pid);
+    else
+        say("%s", title);
+    report_print_node(&(struct view){node, waits, pids});
+    free(pids);
+    return 0;
+}

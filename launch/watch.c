@@ -1,0 +1,457 @@
+/* The watcher of a node: tells why a job hangs that another launcher has started.
+ *
+ * Data flow. Each node has one watcher. It reads the node's memory as oshrun's supervisor does, and looks at the PEs from outside, so
+ * it needs none of them: PEs that compute for ever or are stopped are seen, too. The watcher of PE 0's node is the root: the others
+ * connect to it at the start, and it connects to the oshrun in front, if there is one. A request of a report (watch_root.c) makes the
+ * root send "look" to all nodes; each answers "busy" at once, then a line a group of PEs (picture.h), then "seen". The root merges
+ * them and prints the job's one report by report.c: on its standard error, which is PE 0's, or as lines for who has asked.
+ *
+ * A node whose PEs are all stuck says so when that begins and when it ends; the root takes the time for which all nodes are (the
+ * clocks of hosts need not agree). A node that loses a PE says how it ended.
+ *
+ * Invariants. One report at a time; requests meanwhile wait in a queue. A report ends: a node that does not say "busy" within SILENT_MS,
+ * or is not connected, is told as silent, and one that is busy has BUSY_MS. Memory is bounded: PICTURE_GROUPS groups, one line a channel.
+ * Only the root ends a job, once: it tells all nodes the status, and each watcher ends its PEs. A watcher ends soon after the
+ * last PE of its node. It writes into the node's memory `watcher`, `watch_end`, and the claim of the job's end. */
+#include "watch.h"
+
+#include "channel.h"
+#include "crash.h"
+#include "deadlock.h"
+#include "loop.h"
+#include "message.h"
+#include "segment.h"
+#include "watch_root.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TICK_MS 50
+#define KILL_MS 500   /* between the request to end and SIGKILL */
+#define LEAVE_MS 2000 /* after the last PE: time to tell of it */
+#define DEATHS_MS 20  /* time in which PEs of a node end together */
+#define DEATH_NONE (-2)
+#define INFO_EXIT 8 /* PIDFD_INFO_EXIT */
+
+static struct node *node;
+static const struct node_crash *crashes;
+static struct view view;
+static pid_t *pids;     /* of the PEs; 0: has ended */
+static int *files;      /* of the PEs' processes; -1: none */
+static char **programs; /* of the PEs; null: not known */
+static int
+    *deaths; /* status, as waitpid gives it, of PEs that have ended without need; -1: not known; else DEATH_NONE */
+static uint32_t alive, asked;
+static struct channel *root; /* to the root; null: this is it, or it is gone */
+static const char *front_place;
+static bool is_root, ending, looks_for_deadlock;
+static struct deadlock deadlock;
+static enum watch_stuck stuck;
+static int64_t kill_at, leave_at, tell_at; /* 0: not set */
+
+/* ---- PEs ---- */
+
+/* Writes how the process has ended, as far as the kernel tells one that is not its parent: the last field of its stat, while it waits
+ * for its parent. Returns the status as waitpid gives it, or -1. */
+static int status_of(pid_t pid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    size_t bytes = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[bytes] = 0;
+    const char *behind = strrchr(text, ')'), *last = strrchr(text, ' ');
+    return behind && behind[1] && behind[2] == 'Z' && last ? atoi(last) : -1;
+}
+
+/* The same by the process's file: since Linux 6.15 the kernel tells it of a process that is reaped, too. */
+static int status_of_file(int file)
+{
+    struct {
+        uint64_t mask, cgroup;
+        uint32_t numbers[11];
+        int32_t status;
+    } info = {.mask = INFO_EXIT};
+    const unsigned long request = _IOC(_IOC_READ | _IOC_WRITE, 0xff, 11, sizeof info); /* PIDFD_GET_INFO */
+    return ioctl(file, request, &info) == 0 && info.mask & INFO_EXIT ? info.status : -1;
+}
+
+/* Returns a line that tells how these PEs have ended; the caller frees it. */
+static char *describe_deaths(const struct set *pes, uint32_t index, int status)
+{
+    char *text = NULL, how[96], host[64] = "?", names[200], pid[32] = "";
+    gethostname(host, sizeof host - 1);
+    set_write(pes, 0, names, sizeof names);
+    if (pes->count == 1)
+        snprintf(pid, sizeof pid, "pid %d, ", (int)node->pe[index].pid);
+    if (status >= 0 && WIFSIGNALED(status))
+        snprintf(how, sizeof how, "killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else if (status >= 0)
+        snprintf(how, sizeof how, "ended by _exit(%d) before shmem_finalize or uccs_finalize", WEXITSTATUS(status));
+    else
+        snprintf(how, sizeof how, "killed (signal 9?) or ended by _exit");
+    if (asprintf(&text, "PE %s (%s%s) on host %s %s %s", names, pid, programs[index] ? programs[index] : "?", host,
+                 pes->count == 1 ? "was" : "were", how) < 0)
+        say_if_null(NULL);
+    return text;
+}
+
+static char *crash_text;
+
+static void note_line(const char *line, size_t bytes)
+{
+    char *all;
+    if (asprintf(&all, "%s\x1f%.*s", crash_text, (int)bytes - 1, line) < 0)
+        say_if_null(NULL);
+    free(crash_text);
+    crash_text = all;
+}
+
+/* Returns the text with the lines of a crash, which the PE has recorded as it died. */
+static char *add_crash(char *text)
+{
+    crash_text = text;
+    say_through(note_line);
+    crash_print(node, crashes);
+    return crash_text;
+}
+
+/* Tells of the PEs that have ended without need. A launcher ends the others at once, so several may have; those that SIGTERM has
+ * ended come last. */
+static void tell_deaths(void)
+{
+    struct set pes = set_make(node->total);
+    int status = DEATH_NONE;
+    uint32_t first = 0;
+    tell_at = 0;
+    for (uint32_t i = 0; i < node->size; i++)
+        if (deaths[i] != DEATH_NONE && (status == DEATH_NONE || (status == SIGTERM && deaths[i] != SIGTERM))) {
+            status = deaths[i];
+            first = i;
+        }
+    for (uint32_t i = 0; i < node->size; i++)
+        if (deaths[i] == status)
+            set_add(&pes, node_pe_number(node, i));
+    char *text = describe_deaths(&pes, first, status);
+    if (atomic_load_acquire(&crashes[first].state)) /* release: the PE */
+        text = add_crash(text);
+    status = status < 0 ? SIGKILL : status;
+    if (is_root)
+        root_note_death(status, text);
+    else
+        channel_send(root, "dead %d %s\n", status, text);
+    free(text);
+    set_free(&pes);
+}
+
+static void ended(uint32_t index)
+{
+    const int by_file = files[index] >= 0 ? status_of_file(files[index]) : -1;
+    const int status = by_file >= 0 ? by_file : status_of(pids[index]);
+    const bool told =
+        atomic_load_acquire(&node->ending) != NODE_GOES_ON; /* release: rte_claim_end; a PE has printed why */
+    pids[index] = 0;
+    alive--;
+    leave_at = loop_now() + LEAVE_MS;
+    if (told || ending || atomic_load_acquire(&node->pe[index].state) == NODE_FINALISED) /* release: the PE */
+        return;
+    deaths[index] = status;
+    tell_at = tell_at ? tell_at : loop_now() + DEATHS_MS;
+}
+
+static void file_ready(int file)
+{
+    for (uint32_t i = 0; i < node->size; i++)
+        if (files[i] == file && pids[i]) {
+            ended(i);
+            channels_remove(file);
+        }
+}
+
+/* Where the process gives no file, its number must do. */
+static void look_for_ended(void)
+{
+    for (uint32_t i = 0; i < node->size; i++)
+        if (files[i] < 0 && pids[i] && kill(pids[i], 0) != 0 && errno == ESRCH)
+            ended(i);
+}
+
+static void watch_pes(void)
+{
+    char path[64], name[PATH_MAX];
+    for (uint32_t i = 0; i < node->size; i++) {
+        pids[i] = atomic_load_relaxed(&node->pe[i].pid);
+        files[i] = (int)syscall(SYS_pidfd_open, pids[i], 0);
+        if (files[i] >= 0 && !channels_add(files[i], file_ready)) {
+            close(files[i]);
+            files[i] = -1;
+        }
+        snprintf(path, sizeof path, "/proc/%d/exe", (int)pids[i]);
+        ssize_t bytes = readlink(path, name, sizeof name - 1);
+        name[bytes > 0 ? bytes : 0] = 0;
+        programs[i] = bytes > 0 ? say_if_null(strdup(strrchr(name, '/') + 1)) : NULL;
+    }
+    alive = node->size;
+}
+
+/* ---- what the root asks ---- */
+
+static void signal_pes(int signal)
+{
+    for (uint32_t i = 0; i < node->size; i++)
+        if (pids[i])
+            kill(pids[i], signal);
+}
+
+/* Ends the PEs: by the signal that they have a handler for, where a variable has asked for it, which gives the job's launcher this
+ * status; else as oshrun does. */
+static void end_pes(int status)
+{
+    uint32_t none = NODE_GOES_ON;
+    if (kill_at)
+        return;
+    ending = true;
+    node->end_status = status;
+    if (atomic_cas_acqrel(&node->ending, &none, NODE_ENDING_CLAIMED)) /* so that no PE calls this a fault */
+        atomic_store_release(&node->ending, NODE_ABORTED);
+    atomic_store_release(&node->watch_end, 1 + (uint32_t)status); /* acquire: on_request of rte/watch.c */
+    signal_pes(*front_place ? SIGTERM : SIGUSR1);
+    signal_pes(SIGCONT);
+    kill_at = loop_now() + KILL_MS;
+}
+
+static void take_picture(struct picture *picture)
+{
+    picture_read(picture, &view);
+}
+
+static void answer_look(void)
+{
+    char *text = NULL;
+    size_t bytes;
+    channel_send(root, "busy\n");
+    struct picture picture = picture_make(node->total);
+    take_picture(&picture);
+    FILE *out = say_if_null(open_memstream(&text, &bytes));
+    picture_write(&picture, out);
+    fclose(out);
+    channel_send(root, "%sseen\n", text);
+    free(text);
+    picture_free(&picture);
+}
+
+static void introduce(void)
+{
+    char host[64] = "?", *pes = say_if_null(malloc(PICTURE_LINE));
+    struct set set = set_make(node->total);
+    gethostname(host, sizeof host - 1);
+    for (uint32_t i = 0; i < node->size; i++)
+        set_add(&set, node_pe_number(node, i));
+    set_write(&set, 0, pes, PICTURE_LINE);
+    channel_send(root, "node %s\t%s\n", host, pes);
+    set_free(&set);
+    free(pes);
+}
+
+/* ---- oshrun --status of this host, and the signal ---- */
+
+static struct channel *client; /* the last one that has asked */
+
+static void lose_client(struct channel *channel)
+{
+    client = client == channel ? NULL : client;
+}
+
+static void hear_client(struct channel *channel, char *line)
+{
+    int id, status, used = 0;
+    if (!line || sscanf(line, "ask %d %d %n", &id, &status, &used) != 2 || !used || status != -1)
+        return;
+    client = channel;
+    if (is_root)
+        root_ask(channel, id, -1, line + used);
+    else if (root && root->up)
+        channel_send(root, "%s\n", line);
+    else
+        channel_close(channel); /* who asks looks at this node himself */
+}
+
+static void accept_client(struct channel *channel)
+{
+    channel->heard = hear_client;
+    channel->closed = is_root ? root_forget : lose_client;
+}
+
+static void look_for_signal(void)
+{
+    const uint32_t now = atomic_load_relaxed(&node->watch_asked);
+    if (now == asked)
+        return;
+    asked = now;
+    if (is_root)
+        root_note_signal();
+    else
+        channel_send(root, "signal\n");
+}
+
+/* ---- the root's watcher, as the others see it ---- */
+
+static void hear_root(struct channel *channel, char *line)
+{
+    int number;
+    (void)channel;
+    if (!line)
+        introduce();
+    else if (strcmp(line, "look") == 0)
+        answer_look();
+    else if (sscanf(line, "finish %d", &number) == 1)
+        end_pes(number & 255);
+    else
+        channel_send(client, "%s\n", line); /* a part of the report */
+}
+
+static void lose_root(struct channel *channel)
+{
+    (void)channel;
+    root = NULL;
+}
+
+/* A PE that ends the job has printed why, and its launcher ends the others: nothing of that is told again. */
+static void look_for_end(void)
+{
+    if (ending || atomic_load_acquire(&node->ending) == NODE_GOES_ON) /* release: rte_claim_end */
+        return;
+    ending = true;
+    if (is_root)
+        root_note_end();
+    else
+        channel_send(root, "ends\n");
+}
+
+static void look_whether_stuck(void)
+{
+    if (ending || !looks_for_deadlock)
+        return;
+    const double seconds = deadlock_look(&deadlock, &view);
+    const enum watch_stuck now = seconds > 0 ? WATCH_STUCK : deadlock.idle ? WATCH_IDLE : WATCH_FREE;
+    if (now == stuck)
+        return;
+    stuck = now;
+    if (is_root)
+        root_note_stuck(0, now);
+    else
+        channel_send(root, "stuck %d\n", now);
+}
+
+/* ---- life ---- */
+
+static bool map_memory(void)
+{
+    struct node head;
+    if (pread(0, &head, sizeof head, 0) != sizeof head || head.magic != NODE_MAGIC || head.size > NODE_MAX_PES)
+        return false;
+    void *whole = mmap(NULL, node_groups_at(head.size), PROT_READ | PROT_WRITE, MAP_SHARED, 0, 0);
+    node = whole == MAP_FAILED ? NULL : whole;
+    crashes = segment_map_crashes(0, head.size);
+    pids = say_if_null(calloc(head.size, sizeof *pids));
+    files = say_if_null(calloc(head.size, sizeof *files));
+    programs = say_if_null(calloc(head.size, sizeof *programs));
+    deaths = say_if_null(calloc(head.size, sizeof *deaths));
+    for (uint32_t i = 0; i < head.size; i++)
+        deaths[i] = DEATH_NONE;
+    view = (struct view){node, segment_map_waits(0, head.size), pids};
+    return node && view.waits && crashes;
+}
+
+/* Tells the PE where this process listens, if it is the root, and waits for what the PE has learnt of the job. Returns false when the
+ * PE has failed. */
+static bool learn(struct node_watch_start *start)
+{
+    unsigned char told[sizeof start->routes] = {0};
+    _Static_assert(sizeof(struct routes) <= sizeof told, "the routes fit");
+    static const struct watch_node mine = {.picture = take_picture, .end = end_pes};
+    struct watch_node here = mine;
+    here.node = node;
+    is_root = node->first == 0;
+    if (is_root) {
+        const struct routes routes = root_listen(&here);
+        memcpy(told, &routes, sizeof routes);
+    }
+    atomic_store_relaxed(&node->watcher, getpid());
+    return send(1, told, sizeof told, MSG_NOSIGNAL) == sizeof told &&
+           recv(1, start, sizeof *start, MSG_WAITALL) == sizeof *start;
+}
+
+static void join(const struct node_watch_start *start)
+{
+    struct routes routes;
+    memcpy(&routes, start->routes, sizeof routes);
+    if (is_root) {
+        root_open(start->nodes, front_place);
+        return;
+    }
+    root = channel_dial(node->nonce, start->number, 0, &routes);
+    root->heard = hear_root;
+    root->closed = lose_root;
+}
+
+static void tick(void)
+{
+    look_for_ended();
+    if (tell_at && loop_now() >= tell_at)
+        tell_deaths();
+    look_for_signal();
+    look_for_end();
+    look_whether_stuck();
+    if (kill_at && loop_now() >= kill_at)
+        signal_pes(SIGKILL);
+    if (is_root)
+        root_tick();
+}
+
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max < CHANNEL_FILES ? limit.rlim_max : CHANNEL_FILES;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* The PE waits for this process, whose child goes on as nobody's. */
+_Noreturn void watch_run(const char *front)
+{
+    struct node_watch_start start;
+    if (fork() != 0)
+        _exit(0);
+    setsid(); /* signals of a terminal are for the launcher and the PEs */
+    signal(SIGUSR1, SIG_IGN);
+    front_place = front;
+    say_as(*front ? "oshrun: " : "lateral: ");
+    raise_file_limit();
+    if (!map_memory() || !channels_open() || !learn(&start))
+        _exit(STATUS_FAILED);
+    looks_for_deadlock = getenv("LATERAL_DEADLOCK") && *getenv("LATERAL_DEADLOCK");
+    watch_pes();
+    close(1); /* the PE waits for it */
+    channels_listen_here(accept_client);
+    join(&start);
+    while (alive || (leave_at && loop_now() < leave_at && (tell_at || (is_root && root_is_busy())))) {
+        channels_turn(tell_at ? DEATHS_MS : TICK_MS);
+        tick();
+    }
+    exit(0);
+}

@@ -1,0 +1,392 @@
+#include "watch_root.h"
+
+#include "base/clock.h"
+#include "loop.h"
+#include "message.h"
+#include "report.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SILENT_MS 2000 /* time for a node to say that it looks */
+#define BUSY_MS 20000  /* and then to tell what it sees */
+#define DEATH_MS 200   /* time in which a death by SIGTERM may turn out to follow from another one */
+#define SIGNAL_MS 1000 /* time in which signals count as one */
+#define ASKS 16
+#define NOBODY (-1) /* id of a request whose channel has ended */
+
+/* A node, as the root knows it. */
+struct party {
+    struct channel *channel; /* null: not connected; the root's own node has none */
+    struct set pes;          /* size 0: not known yet */
+    char host[64];
+    enum { QUIET, ASKED, BUSY, SEEN } state;
+    enum watch_stuck stuck;
+};
+
+struct ask {
+    struct channel *by; /* null: this process, so the report goes to oshrun in front, or to standard error */
+    int id, status;
+    char title[256];
+};
+
+static struct watch_node own;
+static struct party *parties;
+static uint32_t nodes, connected;
+static struct channel *front;
+static struct ask asks[ASKS]; /* the first one is answered at the moment */
+static size_t waiting;
+static bool looking, ended;
+static struct picture picture;
+static int64_t silent_at, busy_at, death_at, signal_at;
+static uint64_t stuck_since; /* nanoseconds; 0: some node is not */
+static double timeout, deadlock;
+static int64_t timeout_at;
+static int death;
+static char *death_text;
+
+/* ---- answers ---- */
+
+static char *captured;
+static size_t captured_bytes;
+
+static void capture(const char *line, size_t bytes)
+{
+    captured = say_if_null(realloc(captured, captured_bytes + bytes + 1));
+    memcpy(captured + captured_bytes, line, bytes);
+    captured[captured_bytes += bytes] = 0;
+}
+
+/* Sends the captured lines to who has asked. A closed channel takes none. */
+static void deliver(struct channel *to, int id, int status)
+{
+    char *rest = NULL;
+    if (!to) {
+        (void)!write(STDERR_FILENO, captured ? captured : "", captured_bytes);
+    } else {
+        for (char *line = strtok_r(captured, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+            channel_send(to, "text %d:%s\n", id, line);
+        channel_send(to, "told %d %d\n", id, status);
+    }
+    free(captured);
+    captured = NULL;
+    captured_bytes = 0;
+}
+
+static void end_job(int status)
+{
+    ended = true;
+    for (uint32_t i = 1; i < nodes; i++)
+        channel_send(parties[i].channel, "finish %d\n", status);
+    own.end(status);
+}
+
+/* ---- a report ---- */
+
+static bool is_due(const struct party *party)
+{
+    return party->channel && (party->state == ASKED || party->state == BUSY);
+}
+
+/* Adds the PEs of nodes that have not told. Those of nodes that were never heard of are all that nobody else has. */
+static void add_silent(void)
+{
+    struct set others = set_make(own.node->total);
+    char what[80];
+    for (uint32_t i = 1; i < nodes; i++) {
+        const struct party *party = &parties[i];
+        if (!party->pes.size)
+            continue;
+        set_add_all(&others, &party->pes);
+        if (party->state == SEEN && party->channel)
+            continue;
+        snprintf(what, sizeof what, "host %.40s %s", party->host,
+                 party->state == BUSY ? "has not finished to look" : "is silent");
+        picture_add_other(&picture, &party->pes, what, true);
+    }
+    struct set unknown = set_make(own.node->total);
+    for (uint32_t pe = 0; pe < unknown.size; pe++)
+        if (!set_has(&picture.known, pe) && !set_has(&others, pe))
+            set_add(&unknown, pe);
+    picture_add_other(&picture, &unknown, "host has never been heard of", true);
+    set_free(&unknown);
+    set_free(&others);
+}
+
+static void start_look(void)
+{
+    looking = true;
+    picture = picture_make(own.node->total);
+    for (uint32_t i = 1; i < nodes; i++) {
+        parties[i].state = parties[i].channel ? ASKED : QUIET;
+        channel_send(parties[i].channel, "look\n");
+    }
+    own.picture(&picture);
+    silent_at = loop_now() + SILENT_MS;
+    busy_at = loop_now() + BUSY_MS;
+}
+
+static void finish_look(void)
+{
+    const struct ask ask = asks[0];
+    struct channel *to = ask.by ? ask.by : front && front->up ? front : NULL;
+    add_silent();
+    say_through(capture);
+    say("%s", ask.title);
+    report_print(&picture);
+    if (ask.id != NOBODY)
+        deliver(to, ask.id, ask.status);
+    picture_free(&picture);
+    looking = false;
+    memmove(asks, asks + 1, --waiting * sizeof *asks);
+    if (ask.status >= 0 && !ended)
+        end_job(ask.status);
+}
+
+static void look_on(void)
+{
+    bool silent = false, busy = false;
+    if (!looking && waiting)
+        start_look();
+    for (uint32_t i = 1; looking && i < nodes; i++) {
+        silent |= parties[i].channel && parties[i].state == ASKED;
+        busy |= is_due(&parties[i]);
+    }
+    if (looking && (!busy || loop_now() >= busy_at || (silent && loop_now() >= silent_at && !(busy && !silent))))
+        finish_look();
+}
+
+void root_ask(struct channel *channel, int id, int status, const char *title)
+{
+    if (waiting == ASKS || ended)
+        return;
+    asks[waiting] = (struct ask){.by = channel, .id = id, .status = status};
+    snprintf(asks[waiting++].title, sizeof asks->title, "%s", title);
+}
+
+/* The launcher passes the signal to all PEs, and their watchers tell of it one after the other. */
+void root_note_signal(void)
+{
+    char title[64];
+    if (loop_now() < signal_at)
+        return;
+    signal_at = loop_now() + SIGNAL_MS;
+    snprintf(title, sizeof title, "where the %u PEs are:", own.node->total);
+    root_ask(NULL, 0, -1, title);
+}
+
+bool root_is_busy(void)
+{
+    return looking || waiting || death_at;
+}
+
+/* ---- deaths ---- */
+
+static bool is_by_term(int status)
+{
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
+}
+
+/* A launcher ends the other PEs by SIGTERM first, so another death of the same moment is the cause. */
+void root_note_death(int status, const char *text)
+{
+    const bool known = death_at != 0, by_term = is_by_term(status);
+    if (ended || (known && (by_term || !is_by_term(death))))
+        return;
+    death = status;
+    free(death_text);
+    death_text = say_if_null(strdup(text));
+    death_at = !by_term ? loop_now() : known ? death_at : loop_now() + DEATH_MS;
+}
+
+void root_note_end(void)
+{
+    ended = true;
+    death_at = 0;
+}
+
+static void tell_death(void)
+{
+    char *rest = NULL;
+    const int status = WIFSIGNALED(death)   ? STATUS_SIGNAL + WTERMSIG(death)
+                       : WEXITSTATUS(death) ? WEXITSTATUS(death)
+                                            : STATUS_FAILED;
+    death_at = 0;
+    say_through(capture);
+    for (char *line = strtok_r(death_text, "\x1f", &rest), *first = line; line; line = strtok_r(NULL, "\x1f", &rest))
+        line == first ? say("%s", line) : say_more("%s", line);
+    deliver(front && front->up ? front : NULL, 0, status);
+    if (!ended)
+        end_job(status);
+}
+
+/* ---- limits ---- */
+
+static bool all_stuck(void)
+{
+    bool some = false;
+    if (connected + 1 != nodes)
+        return false;
+    for (uint32_t i = 0; i < nodes; i++) {
+        if (parties[i].stuck == WATCH_FREE)
+            return false;
+        some |= parties[i].stuck == WATCH_STUCK;
+    }
+    return some;
+}
+
+void root_note_stuck(uint32_t number, enum watch_stuck stuck)
+{
+    parties[number].stuck = stuck;
+    stuck_since = all_stuck() ? stuck_since ? stuck_since : clock_nanoseconds() : 0;
+}
+
+void root_tick(void)
+{
+    char title[256];
+    const double seconds = stuck_since ? 1e-9 * (double)(clock_nanoseconds() - stuck_since) : 0;
+    if (deadlock > 0 && seconds >= deadlock && !ended && !waiting) {
+        snprintf(title, sizeof title, "deadlock for %.1f s (%s): no PE will ever go on; where the PEs are:", seconds,
+                 front ? "--deadlock" : "LATERAL_DEADLOCK");
+        root_ask(NULL, 0, STATUS_FAILED, title);
+    }
+    if (timeout_at && loop_now() >= timeout_at) {
+        timeout_at = 0;
+        snprintf(title, sizeof title, "time limit of %g s reached (LATERAL_TIMEOUT); where the PEs are:", timeout);
+        root_ask(NULL, 0, STATUS_TIMEOUT, title);
+    }
+    if (death_at && loop_now() >= death_at)
+        tell_death();
+    look_on();
+}
+
+/* ---- what other watchers say ---- */
+
+static void note_node(struct party *party, char *text)
+{
+    char *pes = strchr(text, '\t');
+    if (!pes || party->pes.size)
+        return;
+    *pes++ = 0;
+    snprintf(party->host, sizeof party->host, "%s", text);
+    party->pes = set_make(own.node->total);
+    (void)set_read(&party->pes, pes);
+}
+
+static void hear_ask(struct channel *channel, const char *line)
+{
+    int id, status, used = 0;
+    if (sscanf(line, "ask %d %d %n", &id, &status, &used) == 2 && used)
+        root_ask(channel, id, status, line + used);
+}
+
+static void hear_party(struct channel *channel, char *line)
+{
+    struct party *party = &parties[channel->peer];
+    int number = 0, used = 0;
+    if (strncmp(line, "node ", 5) == 0)
+        note_node(party, line + 5);
+    else if (strcmp(line, "busy") == 0 && party->state == ASKED)
+        party->state = BUSY;
+    else if (strncmp(line, "group ", 6) == 0 && looking && party->state == BUSY)
+        (void)picture_add_line(&picture, line);
+    else if (strcmp(line, "seen") == 0 && party->state == BUSY)
+        party->state = SEEN;
+    else if (sscanf(line, "stuck %d", &number) == 1 && number >= WATCH_FREE && number <= WATCH_IDLE)
+        root_note_stuck((uint32_t)channel->peer, (enum watch_stuck)number);
+    else if (sscanf(line, "dead %d %n", &number, &used) == 1 && used)
+        root_note_death(number, line + used);
+    else if (strcmp(line, "ends") == 0)
+        root_note_end();
+    else if (strcmp(line, "signal") == 0)
+        root_note_signal();
+    else
+        hear_ask(channel, line);
+}
+
+/* Requests of a channel that has ended are answered to nobody. */
+void root_forget(struct channel *channel)
+{
+    size_t kept = looking ? 1 : 0;
+    if (looking && asks[0].by == channel)
+        asks[0] = (struct ask){.id = NOBODY, .status = asks[0].status};
+    for (size_t i = kept; i < waiting; i++)
+        if (asks[i].by != channel)
+            asks[kept++] = asks[i];
+    waiting = waiting ? kept : 0;
+}
+
+static void lose_party(struct channel *channel)
+{
+    root_forget(channel);
+    if (parties[channel->peer].channel != channel)
+        return;
+    parties[channel->peer].channel = NULL;
+    connected--;
+    root_note_stuck((uint32_t)channel->peer, WATCH_FREE);
+}
+
+static void accept_party(struct channel *channel)
+{
+    channel->heard = hear_party;
+    channel->closed = lose_party;
+    if (channel->peer == 0 || parties[channel->peer].channel) {
+        channel->closed = NULL;
+        channel_close(channel);
+        return;
+    }
+    parties[channel->peer].channel = channel;
+    connected++;
+}
+
+/* A watcher may connect before this one has been told of the nodes; there are no more than PEs. */
+struct routes root_listen(const struct watch_node *mine)
+{
+    struct routes routes;
+    own = *mine;
+    nodes = own.node->total;
+    parties = say_if_null(calloc(nodes, sizeof *parties));
+    channels_listen(own.node->nonce, 0, nodes, accept_party, &routes);
+    return routes;
+}
+
+/* ---- oshrun in front ---- */
+
+static void hear_front(struct channel *channel, char *line)
+{
+    if (line)
+        hear_ask(channel, line);
+}
+
+static void lose_front(struct channel *channel)
+{
+    root_forget(channel);
+    front = NULL;
+}
+
+static double seconds_of(const char *variable)
+{
+    double seconds = 0;
+    const char *text = getenv(variable);
+    return text && clock_read_seconds(text, &seconds) ? seconds : 0;
+}
+
+void root_open(uint32_t count, const char *place)
+{
+    uint64_t key[2];
+    struct routes routes;
+    nodes = count;
+    deadlock = seconds_of("LATERAL_DEADLOCK");
+    if (channel_read_place(place, key, &routes)) { /* oshrun counts its --timeout itself */
+        front = channel_dial(key, 0, 0, &routes);
+        front->heard = hear_front;
+        front->closed = lose_front;
+    } else if ((timeout = seconds_of("LATERAL_TIMEOUT")) > 0) {
+        timeout_at = loop_now() + (int64_t)(timeout * 1000);
+    }
+}

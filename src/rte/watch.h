@@ -1,0 +1,23 @@
+/* The watcher of a node: a process that tells why the job hangs (watch.c). For src/rte and the start alone; one thread. */
+#ifndef RTE_WATCH_H
+#define RTE_WATCH_H
+
+#include <stdbool.h>
+
+/* Notes what the environment asks for, before the start changes it or starts a thread. */
+void rte_watch_prepare(void);
+
+/* Returns true when somebody asks for a watcher, which also reads how PEs crash. */
+bool rte_watch_is_wanted(void);
+
+/* Starts the watcher of this node, when this PE is its lowest and somebody asks for one. Behind rte_crash_watch. */
+void rte_watch_start(void);
+
+/* Makes the address of PE 0's watcher known to the others; before a fence, and behind it. */
+void rte_watch_publish(void);
+void rte_watch_connect(void);
+
+/* At the end of the start: lets the watcher look at this process, and takes the signal that asks for a report. */
+void rte_watch_admit(void);
+
+#endif
