@@ -2,8 +2,7 @@
  * integer fetched and added against the bare instruction. PE 0 works on the last PE's memory, uncontended; then all do.
  * On another node there is no floor; a put of as many bytes with its flush stands beside. */
 #include "bench.h"
-
-#include <uccs.h>
+#include "uccs_share.h"
 
 enum { N = 1000, LOCK = 64, INTEGER = 128, DOUBLES = 4096, BYTES = 16384 };
 
@@ -90,20 +89,14 @@ static void do_bare_integer(long n, void *arg)
     *(int64_t *)arg = sum;
 }
 
-static void share(void)
+static void open_memory(void)
 {
-    static char mine[UCCS_MEMORY_HANDLE_MAX], last[UCCS_MEMORY_HANDLE_MAX];
-    size_t length = sizeof mine;
     uccs_memory_t own;
     struct uccs_memory_attr attr;
-    uccs_memory_allocate(context, BYTES, &own);
-    uccs_memory_export(own, mine, &length);
-    memcpy(last, mine, length);
-    uccs_broadcast(UCCS_GROUP_WORLD, last, sizeof last, bench.pes - 1);
-    if (uccs_memory_import(context, last, length, &memory) != UCCS_OK ||
-        uccs_endpoint_create(context, UCCS_GROUP_WORLD, bench.pes - 1, &endpoint) != UCCS_OK ||
-        uccs_memory_query(memory, &attr) != UCCS_OK)
-        exit(1);
+    bench_ok(uccs_memory_allocate(context, BYTES, &own));
+    memory = bench_share(own, bench.pes - 1);
+    bench_ok(uccs_endpoint_create(context, UCCS_GROUP_WORLD, bench.pes - 1, &endpoint));
+    bench_ok(uccs_memory_query(memory, &attr));
     direct = attr.address;
 }
 
@@ -116,7 +109,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < N; i++)
         ones[i] = 1;
     uccs_context_create(0, &context);
-    share();
+    open_memory();
     if (bench.me == 0) {
         bench_pair(do_array, direct ? do_plain_array : do_array, &sum, &library, &plain);
         bench_result(library, "ns", "doubles");

@@ -15,9 +15,9 @@
 #include "sides.h"
 
 #include "bench.h"
+#include "uccs_share.h"
 
 #include <pthread.h>
-#include <uccs.h>
 
 enum { WINDOW = 64, BLOCK = 8192, ROUNDS = 60, FLUSHES = 60, BYTES = 1 << 20 };
 
@@ -29,22 +29,14 @@ static int wanted, working, other;   /* of the other thread: shall work (-1: end
 static int blocking;                 /* its puts */
 static double moved;                 /* bytes */
 
-static int load(int *flag)
+static int load_flag(int *flag)
 {
     return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
 }
 
-static void store(int *flag, int value)
+static void store_flag(int *flag, int value)
 {
     __atomic_store_n(flag, value, __ATOMIC_RELEASE);
-}
-
-static void need(int status)
-{
-    if (status != UCCS_OK) {
-        fprintf(stderr, "uccs_far: %s\n", uccs_status_text(status));
-        exit(1);
-    }
 }
 
 /* --- Flush */
@@ -54,27 +46,27 @@ static void *put_blocks(void *argument)
     static char block[BLOCK];
     static const struct uccs_op later = {.nonblocking = 1};
     (void)argument;
-    while (load(&wanted) >= 0) {
-        if (!load(&wanted)) {
+    while (load_flag(&wanted) >= 0) {
+        if (!load_flag(&wanted)) {
             usleep(100);
             continue;
         }
-        store(&working, 1);
-        while (load(&wanted) == 1) {
-            need(uccs_put(endpoints[other], memory, BLOCK, block, BLOCK, blocking ? 0 : &later));
+        store_flag(&working, 1);
+        while (load_flag(&wanted) == 1) {
+            bench_ok(uccs_put(endpoints[other], memory, BLOCK, block, BLOCK, blocking ? 0 : &later));
             moved += BLOCK;
         }
-        need(uccs_stream_flush(streams[other], 0, 0));
-        store(&working, 0);
+        bench_ok(uccs_stream_flush(streams[other], 0, 0));
+        store_flag(&working, 0);
     }
     return 0;
 }
 
 /* Lets the other thread work (1) or stop (0), and waits until it does. */
-static void turn(int work)
+static void turn_thread(int work)
 {
-    store(&wanted, work);
-    while (load(&working) != work)
+    store_flag(&wanted, work);
+    while (load_flag(&working) != work)
         usleep(20);
 }
 
@@ -82,8 +74,8 @@ static double flush_once(void)
 {
     static long value = 1;
     double start = bench_now();
-    need(uccs_put(endpoints[0], memory, 0, &value, sizeof value, 0));
-    need(uccs_stream_flush(streams[0], 0, 0));
+    bench_ok(uccs_put(endpoints[0], memory, 0, &value, sizeof value, 0));
+    bench_ok(uccs_stream_flush(streams[0], 0, 0));
     return bench_now() - start;
 }
 
@@ -105,9 +97,9 @@ static void measure_flush(const char *name, int stream, int waits)
     moved = 0;
     for (int round = 0; round < rounds; round++) {
         flush_some(alone + (size_t)round * FLUSHES, FLUSHES);
-        turn(1);
+        turn_thread(1);
         took += flush_some(beside + (size_t)round * FLUSHES, FLUSHES);
-        turn(0);
+        turn_thread(0);
     }
     first = bench_median(alone, rounds * FLUSHES);
     second = bench_median(beside, rounds * FLUSHES);
@@ -125,7 +117,7 @@ static void add_blocking(long n, void *arg)
 {
     (void)arg;
     for (long i = 0; i < n; i++)
-        need(uccs_atomic64(context, endpoints[0], memory, 0, UCCS_ATOMIC_ADD, 1, 0, old, 0));
+        bench_ok(uccs_atomic64(context, endpoints[0], memory, 0, UCCS_ATOMIC_ADD, 1, 0, old, 0));
 }
 
 static void add_some(long n, void *arg)
@@ -133,9 +125,9 @@ static void add_some(long n, void *arg)
     uccs_request_t *request = arg;
     for (long i = 0; i < n; i++) {
         for (int k = 0; k < WINDOW; k++)
-            need(uccs_atomic64(context, endpoints[0], memory, 0, UCCS_ATOMIC_ADD, 1, 0, &old[k],
-                               &(struct uccs_op){.request = request, .nonblocking = 1}));
-        need(uccs_wait(request));
+            bench_ok(uccs_atomic64(context, endpoints[0], memory, 0, UCCS_ATOMIC_ADD, 1, 0, &old[k],
+                                   &(struct uccs_op){.request = request, .nonblocking = 1}));
+        bench_ok(uccs_wait(request));
     }
 }
 
@@ -144,9 +136,9 @@ static void add_posted(long n, void *arg)
     (void)arg;
     for (long i = 0; i < n; i++) {
         for (int k = 0; k < WINDOW; k++)
-            need(uccs_atomic64(context, endpoints[0], memory, 0, UCCS_ATOMIC_ADD, 1, 0, 0,
-                               &(struct uccs_op){.nonblocking = 1}));
-        need(uccs_stream_flush(streams[0], 0, 0));
+            bench_ok(uccs_atomic64(context, endpoints[0], memory, 0, UCCS_ATOMIC_ADD, 1, 0, 0,
+                                   &(struct uccs_op){.nonblocking = 1}));
+        bench_ok(uccs_stream_flush(streams[0], 0, 0));
     }
 }
 
@@ -160,28 +152,18 @@ static void measure_adds(void)
     bench_result(blocking, "ns", "add.blocking");
     bench_result(some / WINDOW, "ns", "add.64");
     bench_result(posted / WINDOW, "ns", "add.posted");
-    need(uccs_request_release(&request));
+    bench_ok(uccs_request_release(&request));
 }
 
 /* --- Start */
 
-static void share(uccs_memory_t own)
-{
-    static char mine[UCCS_MEMORY_HANDLE_MAX], last[UCCS_MEMORY_HANDLE_MAX];
-    size_t length = sizeof mine;
-    need(uccs_memory_export(own, mine, &length));
-    memcpy(last, mine, length);
-    need(uccs_broadcast(UCCS_GROUP_WORLD, last, sizeof last, bench.pes - 1));
-    need(uccs_memory_import(context, last, length, &memory));
-}
-
-static void measure(void)
+static void measure_all(void)
 {
     pthread_t thread;
     const struct uccs_stream_attr attr = {.scope = UCCS_SCOPE_THREAD};
     for (int i = 0; i < 2; i++) {
-        need(uccs_stream_create(context, &attr, &streams[i]));
-        need(uccs_stream_endpoint(streams[i], UCCS_GROUP_WORLD, bench.pes - 1, &endpoints[i]));
+        bench_ok(uccs_stream_create(context, &attr, &streams[i]));
+        bench_ok(uccs_stream_endpoint(streams[i], UCCS_GROUP_WORLD, bench.pes - 1, &endpoints[i]));
     }
     measure_adds();
     if (pthread_create(&thread, 0, put_blocks, 0) != 0)
@@ -189,10 +171,10 @@ static void measure(void)
     measure_flush("beside", 0, 1);
     measure_flush("beside_nb", 0, 0);
     measure_flush("other_nb", 1, 0);
-    store(&wanted, -1);
+    store_flag(&wanted, -1);
     pthread_join(thread, 0);
     for (int i = 0; i < 2; i++)
-        need(uccs_stream_release(streams[i]));
+        bench_ok(uccs_stream_release(streams[i]));
 }
 
 int main(int argc, char **argv)
@@ -203,19 +185,19 @@ int main(int argc, char **argv)
     setenv("UCX_TLS", "tcp,self", 0);
     sides_take();
     shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
-    need(uccs_init());
+    bench_ok(uccs_init());
     bench_start(argc, argv);
-    need(uccs_context_create(0, &context));
-    need(uccs_memory_allocate(context, BYTES, &own));
-    share(own);
+    bench_ok(uccs_context_create(0, &context));
+    bench_ok(uccs_memory_allocate(context, BYTES, &own));
+    memory = bench_share(own, bench.pes - 1);
     shmem_barrier_all();
     if (bench.me == 0)
-        measure();
+        measure_all();
     shmem_barrier_all();
     bench_print("uccs_far");
-    need(uccs_memory_release(own));
-    need(uccs_context_destroy(context));
-    need(uccs_finalize());
+    bench_ok(uccs_memory_release(own));
+    bench_ok(uccs_context_destroy(context));
+    bench_ok(uccs_finalize());
     shmem_finalize();
     return 0;
 }

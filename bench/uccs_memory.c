@@ -8,9 +8,9 @@
  *
  * Under LATERAL_NODE_SIZE=1 the same is measured between nodes, without lock.bare. */
 #include "bench.h"
+#include "uccs_share.h"
 
 #include <stdbool.h>
-#include <uccs.h>
 
 enum { BYTES = 1 << 16, LARGE = 256 << 20, KINDS = 9 };
 
@@ -21,56 +21,33 @@ static uint64_t address; /* of PE 1's memory, at PE 1 */
 static uint64_t *mapped; /* the same here; null between nodes */
 static char source[4096];
 
-static void fail(const char *what)
-{
-    fprintf(stderr, "bench: PE %d: %s\n", bench.me, what);
-    exit(1);
-}
-
-static void need(int status, const char *what)
-{
-    if (status != UCCS_OK)
-        fail(what);
-}
-
-static uccs_memory_t of_one(uccs_memory_t memory)
-{
-    char handle[UCCS_MEMORY_HANDLE_MAX] = {0};
-    size_t length = sizeof handle;
-    uccs_memory_t imported;
-    need(uccs_memory_export(memory, handle, &length), "export");
-    need(uccs_broadcast(UCCS_GROUP_WORLD, handle, sizeof handle, 1), "broadcast");
-    need(uccs_memory_import(0, handle, length, &imported), "import");
-    return imported;
-}
-
 static void open_all(void)
 {
     struct uccs_memory_attr attr;
-    need(uccs_init(), "init");
-    need(uccs_context_create(0, &context), "context");
-    need(uccs_endpoint_create(context, UCCS_GROUP_WORLD, 1, &one), "endpoint");
-    need(uccs_memory_allocate(0, BYTES, &own), "allocate");
-    need(uccs_memory_dynamic(0, &dynamic), "dynamic");
-    need(uccs_memory_query(own, &attr), "query");
-    need(uccs_memory_attach(dynamic, attr.address, BYTES), "attach");
+    bench_ok(uccs_init());
+    bench_ok(uccs_context_create(0, &context));
+    bench_ok(uccs_endpoint_create(context, UCCS_GROUP_WORLD, 1, &one));
+    bench_ok(uccs_memory_allocate(0, BYTES, &own));
+    bench_ok(uccs_memory_dynamic(0, &dynamic));
+    bench_ok(uccs_memory_query(own, &attr));
+    bench_ok(uccs_memory_attach(dynamic, attr.address, BYTES));
     address = (uintptr_t)attr.address;
-    need(uccs_broadcast(UCCS_GROUP_WORLD, &address, sizeof address, 1), "broadcast");
-    there = of_one(own);
-    dynamic_there = of_one(dynamic);
-    need(uccs_memory_query(there, &attr), "query");
+    bench_ok(uccs_broadcast(UCCS_GROUP_WORLD, &address, sizeof address, 1));
+    there = bench_share(own, 1);
+    dynamic_there = bench_share(dynamic, 1);
+    bench_ok(uccs_memory_query(there, &attr));
     mapped = attr.address;
 }
 
 static void close_all(void)
 {
-    need(uccs_barrier(UCCS_GROUP_WORLD), "barrier");
-    need(uccs_memory_release(there), "release");
-    need(uccs_memory_release(dynamic_there), "release");
-    need(uccs_memory_release(dynamic), "release");
-    need(uccs_memory_release(own), "release");
-    need(uccs_context_destroy(context), "destroy");
-    need(uccs_finalize(), "finalize");
+    bench_ok(uccs_barrier(UCCS_GROUP_WORLD));
+    bench_ok(uccs_memory_release(there));
+    bench_ok(uccs_memory_release(dynamic_there));
+    bench_ok(uccs_memory_release(dynamic));
+    bench_ok(uccs_memory_release(own));
+    bench_ok(uccs_context_destroy(context));
+    bench_ok(uccs_finalize());
 }
 
 struct lock {
@@ -116,8 +93,8 @@ static void allocate_loop(long n, void *argument)
     uccs_memory_t memory;
     (void)argument;
     for (long i = 0; i < n && bench.me == 0; i++) {
-        need(uccs_memory_allocate(0, LARGE, &memory), "allocate 256 MB");
-        need(uccs_memory_release(memory), "release");
+        bench_ok(uccs_memory_allocate(0, LARGE, &memory));
+        bench_ok(uccs_memory_release(memory));
     }
 }
 
@@ -141,7 +118,7 @@ int main(int argc, char **argv)
     shmem_init();
     bench_start(argc, argv);
     if (bench.pes != 2)
-        fail("uccs_memory needs 2 PEs");
+        return fprintf(stderr, "uccs_memory needs 2 PEs\n"), 1;
     open_all();
     bench_turns(kinds, KINDS, ns);
     for (int i = 0; i < KINDS; i++)

@@ -28,7 +28,7 @@ static void write_text(const char *text)
 }
 
 /* Starts the line of a value. */
-static void begin(const char *key)
+static void begin_member(const char *key)
 {
     if (depth)
         printf("%s\n%*s", filled[depth] ? "," : "", 2 * depth, "");
@@ -41,7 +41,7 @@ static void begin(const char *key)
 
 static void json_open(const char *key)
 {
-    begin(key);
+    begin_member(key);
     putchar('{');
     depth += depth < DEPTH;
     filled[depth] = false;
@@ -59,7 +59,7 @@ static void json_close(void)
 
 static void json_text(const char *key, const char *text)
 {
-    begin(key);
+    begin_member(key);
     if (text)
         write_text(text);
     else
@@ -68,13 +68,13 @@ static void json_text(const char *key, const char *text)
 
 static void json_number(const char *key, double number)
 {
-    begin(key);
+    begin_member(key);
     printf("%.15g", number);
 }
 
 static void json_flag(const char *key, bool flag)
 {
-    begin(key);
+    begin_member(key);
     printf(flag ? "true" : "false");
 }
 

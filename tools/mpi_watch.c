@@ -53,7 +53,7 @@ static struct timespec time_in(double seconds)
     return (struct timespec){.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - (double)(time_t)seconds))};
 }
 
-static double now(void)
+static double now_seconds(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -76,7 +76,7 @@ static void end_job(struct watch *watch, int result)
         watch->result = result;
         kill(watch->launcher, SIGTERM);
     }
-    watch->end = now() + GRACE;
+    watch->end = now_seconds() + GRACE;
 }
 
 /* Ctrl-\ reaches the whole foreground group, but the launcher ignores it; a signal sent to this process alone is passed on. */
@@ -97,12 +97,12 @@ static int await_end(struct watch *watch, const sigset_t *signals, double second
     pid_t gone;
     while ((gone = waitpid(watch->launcher, &status, WNOHANG)) == 0) {
         siginfo_t info;
-        const double left = watch->end - now();
+        const double left = watch->end - now_seconds();
         const struct timespec limit = time_in(left > 0 ? left : 0);
         if (left > 0 && sigtimedwait(signals, &info, &limit) > 0) {
             if (info.si_signo != SIGCHLD)
                 take_signal(watch, &info);
-        } else if (watch->end <= now()) {
+        } else if (watch->end <= now_seconds()) {
             if (!watch->result)
                 fprintf(stderr, "lateral-mpi: time limit of %g s reached (--timeout); on this machine:\n", seconds);
             end_job(watch, TIMED_OUT);
@@ -125,7 +125,7 @@ int mpi_watch_run(char **command, double seconds)
     if (pipe2(tell, O_CLOEXEC) != 0)
         return -1;
     sigprocmask(SIG_BLOCK, &signals, &before);
-    struct watch watch = {.launcher = fork(), .end = now() + seconds};
+    struct watch watch = {.launcher = fork(), .end = now_seconds() + seconds};
     if (watch.launcher == 0) {
         sigprocmask(SIG_SETMASK, &before, 0);
         signal(SIGQUIT, SIG_IGN);

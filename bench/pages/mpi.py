@@ -83,7 +83,7 @@ ROWS = list(rows())
 def dots(title, unit, *sections, against="best"):
     """A panel with all rows of these sections."""
     lines = {row.key: row.question for row in ROWS if row.section in sections and row.against == against}
-    return Panel(f"{title} (lower is better)", unit, "", list(lines), [Series("", "all", "{}")], list(lines.values()), joined=False)
+    return Panel(f"{title} (lower is better)", unit, "operation", list(lines), [Series("", "all", "{}")], list(lines.values()), joined=False)
 
 
 def ranked(title, unit, name):

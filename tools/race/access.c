@@ -34,94 +34,59 @@ void race_own(const void *at, size_t bytes, unsigned flags, uint32_t call, const
 }
 
 #define FROM __builtin_return_address(0)
-#define PLAIN(size)                                           \
-    void __tsan_read##size(void *at);                         \
-    void __tsan_read##size(void *at)                          \
-    {                                                         \
-        race_own(at, size, RACE_LOAD, RACE_OWN_LOAD, FROM);   \
-    }                                                         \
-    void __tsan_write##size(void *at);                        \
-    void __tsan_write##size(void *at)                         \
-    {                                                         \
-        race_own(at, size, RACE_STORE, RACE_OWN_STORE, FROM); \
-    }                                                         \
-    void __tsan_volatile_read##size(void *at);                \
-    void __tsan_volatile_read##size(void *at)                 \
-    {                                                         \
-        race_own(at, size, RACE_LOAD, RACE_OWN_LOAD, FROM);   \
-    }                                                         \
-    void __tsan_volatile_write##size(void *at);               \
-    void __tsan_volatile_write##size(void *at)                \
-    {                                                         \
-        race_own(at, size, RACE_STORE, RACE_OWN_STORE, FROM); \
-    }                                                         \
-    void __tsan_unaligned_read##size(void *at);               \
-    void __tsan_unaligned_read##size(void *at)                \
-    {                                                         \
-        race_own(at, size, RACE_LOAD, RACE_OWN_LOAD, FROM);   \
-    }                                                         \
-    void __tsan_unaligned_write##size(void *at);              \
-    void __tsan_unaligned_write##size(void *at)               \
-    {                                                         \
-        race_own(at, size, RACE_STORE, RACE_OWN_STORE, FROM); \
+#define OWN_ACCESS(name, size, what)                            \
+    void __tsan_##name##size(void *at);                         \
+    void __tsan_##name##size(void *at)                          \
+    {                                                           \
+        race_own(at, size, RACE_##what, RACE_OWN_##what, FROM); \
     }
-PLAIN(1)
-PLAIN(2)
-PLAIN(4)
-PLAIN(8)
-PLAIN(16)
+#define OWN_ACCESSES(size)                  \
+    OWN_ACCESS(read, size, LOAD)            \
+    OWN_ACCESS(write, size, STORE)          \
+    OWN_ACCESS(volatile_read, size, LOAD)   \
+    OWN_ACCESS(volatile_write, size, STORE) \
+    OWN_ACCESS(unaligned_read, size, LOAD)  \
+    OWN_ACCESS(unaligned_write, size, STORE)
+OWN_ACCESSES(1)
+OWN_ACCESSES(2)
+OWN_ACCESSES(4)
+OWN_ACCESSES(8)
+OWN_ACCESSES(16)
+#define OWN_RANGE(name, what)                                    \
+    void __tsan_##name##_range(void *at, size_t bytes);          \
+    void __tsan_##name##_range(void *at, size_t bytes)           \
+    {                                                            \
+        race_own(at, bytes, RACE_##what, RACE_OWN_##what, FROM); \
+    }
+OWN_RANGE(read, LOAD)
+OWN_RANGE(write, STORE)
 
-void __tsan_read_range(void *at, size_t bytes);
-void __tsan_read_range(void *at, size_t bytes)
-{
-    race_own(at, bytes, RACE_LOAD, RACE_OWN_LOAD, FROM);
-}
-void __tsan_write_range(void *at, size_t bytes);
-void __tsan_write_range(void *at, size_t bytes)
-{
-    race_own(at, bytes, RACE_STORE, RACE_OWN_STORE, FROM);
-}
-
-/* Little of these is needed: places are return addresses, and C++ objects have no order between PEs. */
 void __tsan_init(void);
 void __tsan_init(void)
 {
     race_instrumented = true; /* each compiled file calls it before main */
 }
-void __tsan_func_entry(void *caller);
-void __tsan_func_entry(void *caller)
-{
-    (void)caller;
-}
-void __tsan_func_exit(void);
-void __tsan_func_exit(void) {}
-void __tsan_vptr_update(void **at, void *value);
-void __tsan_vptr_update(void **at, void *value)
-{
-    (void)at;
-    (void)value;
-}
-void __tsan_vptr_read(void **at);
-void __tsan_vptr_read(void **at)
-{
-    (void)at;
-}
-void __tsan_ignore_thread_begin(void);
-void __tsan_ignore_thread_begin(void) {}
-void __tsan_ignore_thread_end(void);
-void __tsan_ignore_thread_end(void) {}
-void __tsan_atomic_thread_fence(int order);
-void __tsan_atomic_thread_fence(int order)
-{
-    (void)order;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-void __tsan_atomic_signal_fence(int order);
-void __tsan_atomic_signal_fence(int order)
-{
-    (void)order;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-}
+
+/* Nothing of these is needed: places are return addresses, and C++ objects have no order between PEs. */
+#define NOTHING(name)         \
+    void __tsan_##name(void); \
+    void __tsan_##name(void) {}
+NOTHING(func_entry)
+NOTHING(func_exit)
+NOTHING(vptr_update)
+NOTHING(vptr_read)
+NOTHING(ignore_thread_begin)
+NOTHING(ignore_thread_end)
+
+#define FENCE(name)                                \
+    void __tsan_atomic_##name##_fence(int order);  \
+    void __tsan_atomic_##name##_fence(int order)   \
+    {                                              \
+        (void)order;                               \
+        __atomic_##name##_fence(__ATOMIC_SEQ_CST); \
+    }
+FENCE(thread)
+FENCE(signal)
 
 /* A store lets others go on, a load learns from it. All are made sequentially consistent. */
 static void own_atomic(const void *at, size_t bytes, unsigned flags, const void *from)
@@ -228,7 +193,7 @@ static void note_copy(void *to, const void *from, size_t bytes, const void *call
     race_own(to, bytes, RACE_STORE, RACE_OWN_COPY, caller);
 }
 
-static void *real(void *(**function)(), const char *name)
+static void *find_libc(void *(**function)(), const char *name)
 {
     if (!*function)
         *function = (void *(*)())dlsym(RTLD_NEXT, name);
@@ -244,19 +209,19 @@ void *race_memcpy(void *restrict to, const void *restrict from, size_t bytes)
 {
     static void *(*function)();
     note_copy(to, from, bytes, FROM);
-    return ((void *(*)(void *, const void *, size_t))real(&function, "memcpy"))(to, from, bytes);
+    return ((void *(*)(void *, const void *, size_t))find_libc(&function, "memcpy"))(to, from, bytes);
 }
 
 void *race_memmove(void *to, const void *from, size_t bytes)
 {
     static void *(*function)();
     note_copy(to, from, bytes, FROM);
-    return ((void *(*)(void *, const void *, size_t))real(&function, "memmove"))(to, from, bytes);
+    return ((void *(*)(void *, const void *, size_t))find_libc(&function, "memmove"))(to, from, bytes);
 }
 
 void *race_memset(void *to, int value, size_t bytes)
 {
     static void *(*function)();
     note_copy(to, 0, bytes, FROM);
-    return ((void *(*)(void *, int, size_t))real(&function, "memset"))(to, value, bytes);
+    return ((void *(*)(void *, int, size_t))find_libc(&function, "memset"))(to, value, bytes);
 }

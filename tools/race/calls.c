@@ -50,7 +50,7 @@ static void touch_there(int pe, const void *at, size_t bytes, const struct race_
 }
 
 /* Others may wait for what is stored there. */
-static void release(int pe, const void *at, size_t bytes, uint32_t word)
+static void release_waiters(int pe, const void *at, size_t bytes, uint32_t word)
 {
     size_t offset;
     if (!bytes || bytes > FLAG_BYTES || !race_find_at(at, pe, &offset))
@@ -69,7 +69,7 @@ void race_put(const struct race_call *call, const void *dest, const void *source
     if (source)
         touch_here(source, bytes, &reads);
     touch_there(call->pe, dest, bytes, &stores);
-    release(call->pe, dest, bytes, race_word(event, call->context, false));
+    release_waiters(call->pe, dest, bytes, race_word(event, call->context, false));
 }
 
 void race_get(const struct race_call *call, const void *dest, const void *source, size_t bytes, bool stays)
@@ -101,7 +101,7 @@ void race_strided(const struct race_call *call, bool put, const void *dest, cons
         touch_here(put ? of : to, block * size, &here);
         touch_there(call->pe, put ? to : of, block * size, &there);
         if (put)
-            release(call->pe, to, block * size, race_word(event, call->context, false));
+            release_waiters(call->pe, to, block * size, race_word(event, call->context, false));
     }
 }
 
@@ -113,7 +113,7 @@ void race_signal(const struct race_call *call, const void *at, int operation, bo
     const unsigned kind = operation == SHMEM_SIGNAL_ADD ? RACE_SIGNAL_ADD : RACE_SIGNAL_SET;
     struct race_access stores = access_of(call, RACE_PUT, RACE_STORE | RACE_ATOMIC | kind << RACE_KIND, event);
     touch_there(call->pe, at, sizeof(uint64_t), &stores);
-    release(call->pe, at, sizeof(uint64_t), race_word(event, call->context, with));
+    release_waiters(call->pe, at, sizeof(uint64_t), race_word(event, call->context, with));
 }
 
 void race_atomic(const struct race_call *call, const void *at, size_t bytes, unsigned kind, bool loads,
@@ -130,7 +130,7 @@ void race_atomic(const struct race_call *call, const void *at, size_t bytes, uns
                                          RACE_ATOMIC | kind << RACE_KIND | (loads ? RACE_LOAD : RACE_STORE), event);
     touch_there(call->pe, at, bytes, &there);
     if (!loads)
-        release(call->pe, at, bytes, race_word(event, call->context, false));
+        release_waiters(call->pe, at, bytes, race_word(event, call->context, false));
     struct race_access here = access_of(call, RACE_LOCAL, RACE_STORE, event);
     if (fetch && stays)
         touch_here(fetch, bytes, &here);
@@ -182,7 +182,7 @@ void race_unlock(const void *lock)
     if (!race_on)
         return;
     race_quiet(0);
-    release(0, lock, sizeof(long), race_word(race_step(true), 0, false));
+    release_waiters(0, lock, sizeof(long), race_word(race_step(true), 0, false));
 }
 
 /* ---- meetings ---- */

@@ -48,22 +48,22 @@ static size_t put_at(enum race_way way, int context, int pe, int target)
     size_t n = (size_t)race_npes, c = (size_t)context, square = RACE_CLASSES * n * n;
     return n + RACE_CLASSES * n + (way == RACE_WITH ? square : 0) + (c * n + (size_t)pe) * n + (size_t)target;
 }
-static size_t entries(void)
+static size_t count_entries(void)
 {
     return put_at(RACE_WITH, RACE_CLASSES - 1, race_npes - 1, race_npes - 1) + 1;
 }
 
-static size_t rounded(size_t bytes)
+static size_t round_bytes(size_t bytes)
 {
     return (bytes + 63) / 64 * 64;
 }
 static size_t snapshot_bytes(void)
 {
-    return rounded(sizeof(struct snapshot) + entries() * sizeof(uint32_t));
+    return round_bytes(sizeof(struct snapshot) + count_entries() * sizeof(uint32_t));
 }
 static size_t post_bytes(void)
 {
-    return rounded(sizeof(struct post) + entries() * sizeof(uint32_t));
+    return round_bytes(sizeof(struct post) + count_entries() * sizeof(uint32_t));
 }
 static size_t pe_bytes(void)
 {
@@ -103,7 +103,7 @@ uint32_t *race_count_words(const void *counter, int pe)
 void race_clock_reset(void)
 {
     free(mine);
-    mine = calloc(entries(), sizeof *mine);
+    mine = calloc(count_entries(), sizeof *mine);
     memset(fenced, 0, sizeof fenced);
     memset(meetings, 0, sizeof meetings);
     now = 1;
@@ -122,7 +122,7 @@ static void take_snapshot(void)
     struct snapshot *snapshot = snapshot_of(race_me, number);
     __atomic_store_n(&snapshot->from, 0, __ATOMIC_SEQ_CST); /* readers look at it before and after */
     memcpy(snapshot->fenced, fenced, sizeof fenced);
-    memcpy(snapshot->clock, mine, entries() * sizeof *mine);
+    memcpy(snapshot->clock, mine, count_entries() * sizeof *mine);
     __atomic_store_n(&snapshot->from, now, __ATOMIC_SEQ_CST);
     __atomic_store_n(made, number + 1, __ATOMIC_RELEASE); /* acquire: learn_from */
     changed = false;
@@ -156,7 +156,7 @@ bool race_met(const struct race_cell *cell)
     return cell->pe == race_me || mine[main_at(cell->pe)] >= cell->event;
 }
 
-static void raise(size_t at, uint32_t event)
+static void raise_clock(size_t at, uint32_t event)
 {
     if (mine[at] < event) {
         __atomic_store_n(&mine[at], event, __ATOMIC_RELAXED);
@@ -164,11 +164,11 @@ static void raise(size_t at, uint32_t event)
     }
 }
 
-static void join(const uint32_t *clock)
+static void join_clock(const uint32_t *clock)
 {
-    size_t count = entries();
+    size_t count = count_entries();
     for (size_t i = 0; i < count; i++)
-        raise(i, __atomic_load_n(&clock[i], __ATOMIC_RELAXED));
+        raise_clock(i, __atomic_load_n(&clock[i], __ATOMIC_RELAXED));
 }
 
 /* Learns what the PE knew at an event. Of snapshots that are gone the oldest is taken: it says too much, which hides races
@@ -188,14 +188,14 @@ static void learn_from(int pe, uint32_t word, int owner)
     if (!snapshot)
         return;
     if (pe != race_me && mine[main_at(pe)] < event - 1) {
-        join(snapshot->clock);
-        raise(main_at(pe), event - 1); /* the PE's own accesses before this event */
+        join_clock(snapshot->clock);
+        raise_clock(main_at(pe), event - 1); /* the PE's own accesses before this event */
     }
     for (enum race_way way = RACE_PUT; way <= RACE_WITH; way++)
-        raise(put_at(way, context, pe, owner), snapshot->fenced[context][owner]);
+        raise_clock(put_at(way, context, pe, owner), snapshot->fenced[context][owner]);
     if (word & 1) {
-        raise(put_at(RACE_WITH, context, pe, owner), event);
-        raise(local_at(context, pe), event);
+        raise_clock(put_at(RACE_WITH, context, pe, owner), event);
+        raise_clock(local_at(context, pe), event);
     }
 }
 
@@ -213,8 +213,8 @@ void race_learn(const uint32_t *words, int owner)
 void race_quiet_pe(int context, int pe)
 {
     pthread_mutex_lock(&lock);
-    raise(put_at(RACE_PUT, context, race_me, pe), now);
-    raise(put_at(RACE_WITH, context, race_me, pe), now);
+    raise_clock(put_at(RACE_PUT, context, race_me, pe), now);
+    raise_clock(put_at(RACE_WITH, context, race_me, pe), now);
     pthread_mutex_unlock(&lock);
     race_local_done(context);
 }
@@ -222,7 +222,7 @@ void race_quiet_pe(int context, int pe)
 void race_local_done(int context)
 {
     pthread_mutex_lock(&lock);
-    raise(local_at(context, race_me), now);
+    raise_clock(local_at(context, race_me), now);
     pthread_mutex_unlock(&lock);
 }
 
@@ -259,7 +259,7 @@ void race_meet_begin(struct race_meet *meet)
     uint32_t event = __atomic_fetch_add(&now, 1, __ATOMIC_RELAXED); /* all of mine so far */
     meet->number = count_meeting(meet->key);
     struct post *post = post_of(race_me, meet->key, meet->number);
-    memcpy(post->clock, mine, entries() * sizeof *mine);
+    memcpy(post->clock, mine, count_entries() * sizeof *mine);
     post->clock[main_at(race_me)] = event;
     post->key = meet->key;
     post->number = meet->number;
@@ -273,12 +273,12 @@ static void meet_learn(const struct race_meet *meet, int pe)
 {
     const struct post *post = post_of(pe, meet->key, meet->number);
     if (post->key == meet->key && post->number == meet->number) {
-        join(post->clock);
+        join_clock(post->clock);
         return;
     }
     const struct snapshot *snapshot = snapshot_of(pe, *snapshots_of(pe) - 1);
-    join(snapshot->clock);
-    raise(main_at(pe), snapshot->from);
+    join_clock(snapshot->clock);
+    raise_clock(main_at(pe), snapshot->from);
 }
 
 void race_meet_end(const struct race_meet *meet, int from)

@@ -12,7 +12,7 @@ bool race_on;
 bool race_instrumented;
 static int depth;
 
-static void begin(void)
+static void begin_race(void)
 {
     const char *wish = getenv("LATERAL_CHECK");
     if (depth++ || !wish || strcmp(wish, "race") != 0)
@@ -30,14 +30,14 @@ static void begin(void)
 void(shmem_init)(void)
 {
     pshmem_init();
-    begin();
+    begin_race();
 }
 
 int(shmem_init_thread)(int requested, int *provided)
 {
     int status = pshmem_init_thread(requested, provided);
     if (status == 0)
-        begin();
+        begin_race();
     return status;
 }
 

@@ -24,20 +24,20 @@ static uintptr_t low = UINTPTR_MAX,
                                               made the calls itself */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool overlap(const struct pending *one, uintptr_t start, size_t bytes)
+static bool accesses_overlap(const struct pending *one, uintptr_t start, size_t bytes)
 {
     return one->start < start + bytes && start < one->start + one->bytes;
 }
 
 /* Takes out what is over. Returns the entry that conflicts with the access, copied, with bytes 0 when there is none. */
-static struct pending settle(uintptr_t start, size_t bytes, const struct race_cell *fresh)
+static struct pending settle_place(uintptr_t start, size_t bytes, const struct race_cell *fresh)
 {
     struct pending found = {0};
     uint32_t kept = 0;
     for (uint32_t i = 0; i < race_pending; i++) {
         if (race_over(&list[i].cell, race_me, -1))
             continue;
-        if (overlap(&list[i], start, bytes) && race_conflict(&list[i].cell, fresh))
+        if (accesses_overlap(&list[i], start, bytes) && race_conflict(&list[i].cell, fresh))
             found = list[i];
         list[kept++] = list[i];
     }
@@ -45,7 +45,7 @@ static struct pending settle(uintptr_t start, size_t bytes, const struct race_ce
     return found;
 }
 
-static void add(uintptr_t start, size_t bytes, const struct race_cell *fresh)
+static void add_pending(uintptr_t start, size_t bytes, const struct race_cell *fresh)
 {
     const uint32_t at = race_pending < PENDING ? race_pending : (uint32_t)(oldest++ % PENDING);
     list[at] = (struct pending){start, bytes, *fresh};
@@ -69,9 +69,9 @@ void race_touch_private(const void *at, size_t bytes, const struct race_access *
                               .context = (uint8_t)access->context & 15,
                               .flags = (uint8_t)access->flags};
     pthread_mutex_lock(&lock);
-    struct pending old = settle(start, bytes, &fresh);
+    struct pending old = settle_place(start, bytes, &fresh);
     if (access->way != RACE_MAIN)
-        add(start, bytes, &fresh);
+        add_pending(start, bytes, &fresh);
     pthread_mutex_unlock(&lock);
     if (old.bytes)
         race_report_private((const void *)(start > old.start ? start : old.start), &old.cell, &fresh);

@@ -48,7 +48,7 @@ static bool is_new(const struct race_cell *older, const struct race_cell *newer)
     return fresh;
 }
 
-static void describe(const struct race_cell *cell, int owner, char *text, size_t room)
+static void describe_access(const struct race_cell *cell, int owner, char *text, size_t room)
 {
     char where[128], target[32] = "";
     where_write_at(cell->place, where, sizeof where);
@@ -60,7 +60,7 @@ static void describe(const struct race_cell *cell, int owner, char *text, size_t
              cell->flags & RACE_STORE || cell->call < RACE_FIRST_CALL ? "" : " (reads)", cell->pe, target, where);
 }
 
-static const char *reason(const struct race_cell *older, const struct race_cell *newer)
+static const char *name_reason(const struct race_cell *older, const struct race_cell *newer)
 {
     if (atomic_apart(older, newer))
         return "; atomics are atomic with those of the same type alone, signals with those of the same operator";
@@ -86,12 +86,12 @@ static void name_memory(size_t offset, char *text, size_t room)
         snprintf(text, room, "%s + 0x%zx", offset < heap ? "heap" : "globals", offset < heap ? offset : offset - heap);
 }
 
-static void tell(int owner, const char *memory, const struct race_cell *older, const struct race_cell *newer)
+static void tell_race(int owner, const char *memory, const struct race_cell *older, const struct race_cell *newer)
 {
     char one[256], other[256];
-    describe(older, owner, one, sizeof one);
-    describe(newer, owner, other, sizeof other);
-    lat_check_tell("race: %s, and %s; memory of PE %d, %s%s", one, other, owner, memory, reason(older, newer));
+    describe_access(older, owner, one, sizeof one);
+    describe_access(newer, owner, other, sizeof other);
+    lat_check_tell("race: %s, and %s; memory of PE %d, %s%s", one, other, owner, memory, name_reason(older, newer));
 }
 
 void race_report(int owner, size_t offset, const struct race_cell *older, const struct race_cell *newer)
@@ -100,7 +100,7 @@ void race_report(int owner, size_t offset, const struct race_cell *older, const 
     pthread_mutex_lock(&lock);
     if (is_new(older, newer)) {
         name_memory(offset + (size_t)__builtin_ctz((unsigned)(older->mask & newer->mask)), memory, sizeof memory);
-        tell(owner, memory, older, newer);
+        tell_race(owner, memory, older, newer);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -114,7 +114,7 @@ void race_report_private(const void *at, const struct race_cell *older, const st
         snprintf(memory, sizeof memory, "%s, which is not symmetric", named ? name : "its own");
         if (!named)
             snprintf(memory, sizeof memory, "%p of its stack or of malloc", at);
-        tell(race_me, memory, older, newer);
+        tell_race(race_me, memory, older, newer);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -20,18 +20,18 @@ static void unlock_group(uint32_t *word)
     __atomic_store_n(word, 0, __ATOMIC_RELEASE); /* acquire: lock_group */
 }
 
-static bool alike(const struct race_cell *one, const struct race_cell *other)
+static bool cells_alike(const struct race_cell *one, const struct race_cell *other)
 {
     return one->pe == other->pe && one->way == other->way && one->context == other->context &&
            one->mask == other->mask && one->flags == other->flags;
 }
 
 /* Chooses the cell that the new access replaces: one like it, an empty one, one that is over, or any. */
-static struct race_cell *victim(struct race_cell *cells, const struct race_cell *fresh, const bool *over)
+static struct race_cell *choose_victim(struct race_cell *cells, const struct race_cell *fresh, const bool *over)
 {
     struct race_cell *found = NULL;
     for (int i = 0; i < RACE_CELLS; i++)
-        if (cells[i].event && alike(&cells[i], fresh))
+        if (cells[i].event && cells_alike(&cells[i], fresh))
             return &cells[i];
     for (int i = 0; i < RACE_CELLS; i++)
         if (!cells[i].event)
@@ -48,7 +48,7 @@ static void touch_group(int owner, size_t offset, const struct race_cell *fresh,
     struct race_cell *cells = race_cells(number), old = {0};
     bool over[RACE_CELLS];
     for (int i = 0; i < RACE_CELLS; i++) /* a loop of the program: nothing new; a word read torn costs a lock */
-        if (cells[i].event == fresh->event && cells[i].place == fresh->place && alike(&cells[i], fresh))
+        if (cells[i].event == fresh->event && cells[i].place == fresh->place && cells_alike(&cells[i], fresh))
             return;
     uint32_t *lock = lock_group(number);
     for (int i = 0; i < RACE_CELLS; i++) {
@@ -56,7 +56,7 @@ static void touch_group(int owner, size_t offset, const struct race_cell *fresh,
         if (cells[i].event && !over[i] && race_conflict(&cells[i], fresh))
             old = cells[i];
     }
-    *victim(cells, fresh, over) = *fresh;
+    *choose_victim(cells, fresh, over) = *fresh;
     unlock_group(lock);
     if (old.event)
         race_report(owner, offset, &old, fresh);

@@ -20,7 +20,7 @@ static struct lat_check_map map;
 static char *shared;
 static size_t shared_bytes, clocks_at, shadow_at, group_bytes, pe_groups;
 
-static size_t page(size_t bytes)
+static size_t round_to_pages(size_t bytes)
 {
     return (bytes + 65535) & ~(size_t)65535;
 }
@@ -29,9 +29,9 @@ static void lay_out(size_t clock_bytes)
 {
     group_bytes = RACE_CELLS * sizeof(struct race_cell) + ((size_t)race_npes * sizeof(uint32_t) + 15) / 16 * 16;
     pe_groups = map.heap.bytes / 8 + map.image.bytes / 8 + 2;
-    clocks_at = page(RACE_LOCKS * sizeof(uint32_t));
-    shadow_at = clocks_at + page(clock_bytes);
-    shared_bytes = shadow_at + page((size_t)race_npes * pe_groups * group_bytes);
+    clocks_at = round_to_pages(RACE_LOCKS * sizeof(uint32_t));
+    shadow_at = clocks_at + round_to_pages(clock_bytes);
+    shared_bytes = shadow_at + round_to_pages((size_t)race_npes * pe_groups * group_bytes);
 }
 
 void *race_shared(size_t at)

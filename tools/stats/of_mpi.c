@@ -104,17 +104,17 @@ extern __typeof__(MPI_Win_free) PMPI_Win_free __attribute__((alias("MPI_Win_free
 
 /* ---- the job ---- */
 
-static void meet(void)
+static void meet_pes(void)
 {
     PMPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void share(const uint64_t *mine, uint64_t *all)
+static void share_word(const uint64_t *mine, uint64_t *all)
 {
     PMPI_Allgather(mine, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T, MPI_COMM_WORLD);
 }
 
-static void gather(const void *mine, size_t bytes, void (*use)(const char *all, size_t stride, int pes))
+static void gather_parts(const void *mine, size_t bytes, void (*use)(const char *all, size_t stride, int pes))
 {
     int me, ranks;
     MPI_Datatype part;
@@ -132,9 +132,9 @@ static void gather(const void *mine, size_t bytes, void (*use)(const char *all, 
     free(all);
 }
 
-static const struct stats_job *job(void)
+static const struct stats_job *describe_job(void)
 {
-    static struct stats_job of_mpi = {.meet = meet, .share = share, .gather = gather};
+    static struct stats_job of_mpi = {.meet = meet_pes, .share = share_word, .gather = gather_parts};
     MPI_Comm near;
     int here;
     PMPI_Comm_rank(MPI_COMM_WORLD, &of_mpi.me);
@@ -149,10 +149,10 @@ static const struct stats_job *job(void)
 /* Only the outermost call starts or ends: MPI_Init may be MPI_Init_thread inside. */
 static _Thread_local int nested;
 
-static int begin(int status)
+static int begin_stats(int status)
 {
     if (--nested == 0 && status == MPI_SUCCESS && !stats_has_begun())
-        stats_begin(job());
+        stats_begin(describe_job());
     return status;
 }
 
@@ -160,7 +160,7 @@ int MPI_Init(int *argc, char ***argv)
 {
     int (*next)(int *, char ***) = (int (*)(int *, char ***))stats_next("PMPI_Init");
     nested++;
-    return begin(next(argc, argv));
+    return begin_stats(next(argc, argv));
 }
 extern __typeof__(MPI_Init) PMPI_Init __attribute__((alias("MPI_Init")));
 
@@ -168,7 +168,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     int (*next)(int *, char ***, int, int *) = (int (*)(int *, char ***, int, int *))stats_next("PMPI_Init_thread");
     nested++;
-    return begin(next(argc, argv, required, provided));
+    return begin_stats(next(argc, argv, required, provided));
 }
 extern __typeof__(MPI_Init_thread) PMPI_Init_thread __attribute__((alias("MPI_Init_thread")));
 
@@ -176,7 +176,7 @@ int MPI_Finalize(void)
 {
     int (*next)(void) = (int (*)(void))stats_next("PMPI_Finalize");
     if (nested++ == 0 && stats_is_last())
-        stats_end(job());
+        stats_end(describe_job());
     int status = next();
     nested--;
     return status;

@@ -19,12 +19,12 @@ static uint64_t place_of(const void *object)
     return 0;
 }
 
-static void share(const uint64_t *mine, uint64_t *all)
+static void share_word(const uint64_t *mine, uint64_t *all)
 {
     lat_check_meet(SHMEM_TEAM_WORLD, mine, sizeof *mine, all);
 }
 
-static void gather(const void *mine, size_t bytes, void (*use)(const char *all, size_t stride, int pes))
+static void gather_parts(const void *mine, size_t bytes, void (*use)(const char *all, size_t stride, int pes))
 {
     int me = pshmem_my_pe(), npes = pshmem_n_pes();
     char *all = pshmem_calloc((size_t)npes, bytes);
@@ -37,9 +37,12 @@ static void gather(const void *mine, size_t bytes, void (*use)(const char *all, 
     pshmem_free(all);
 }
 
-static const struct stats_job *job(void)
+static const struct stats_job *describe_job(void)
 {
-    static struct stats_job of_shmem = {.meet = pshmem_sync_all, .share = share, .gather = gather, .place = place_of};
+    static struct stats_job of_shmem = {.meet = pshmem_sync_all,
+                                        .share = share_word,
+                                        .gather = gather_parts,
+                                        .place = place_of};
     of_shmem.me = pshmem_my_pe();
     of_shmem.npes = pshmem_n_pes();
     of_shmem.one_host = pshmem_team_n_pes(SHMEM_TEAM_SHARED) == of_shmem.npes;
@@ -55,34 +58,34 @@ int stats_pe_of(shmem_ctx_t ctx, int pe)
     return pshmem_ctx_get_team(ctx, &team) ? -1 : pshmem_team_translate_pe(team, pe, SHMEM_TEAM_WORLD);
 }
 
-static void begin(void)
+static void begin_stats(void)
 {
-    stats_begin(stats_has_begun() ? NULL : job());
+    stats_begin(stats_has_begun() ? NULL : describe_job());
 }
 
 void(shmem_init)(void)
 {
     ((void (*)(void))stats_next("shmem_init"))();
-    begin();
+    begin_stats();
 }
 
 void(start_pes)(int npes)
 {
     ((void (*)(int))stats_next("start_pes"))(npes);
     if (!stats_has_begun()) /* one of several does nothing */
-        begin();
+        begin_stats();
 }
 
 int(shmem_init_thread)(int requested, int *provided)
 {
     int status = ((int (*)(int, int *))stats_next("shmem_init_thread"))(requested, provided);
     if (status == 0)
-        begin();
+        begin_stats();
     return status;
 }
 
 void(shmem_finalize)(void)
 {
-    stats_end(stats_is_last() ? job() : NULL);
+    stats_end(stats_is_last() ? describe_job() : NULL);
     ((void (*)(void))stats_next("shmem_finalize"))();
 }

@@ -64,12 +64,12 @@ size_t stats_pieces(const struct uccs_piece *pieces, size_t n)
     return bytes;
 }
 
-static void meet(void)
+static void meet_pes(void)
 {
     uccs_barrier(UCCS_GROUP_WORLD);
 }
 
-static void share(const uint64_t *mine, uint64_t *all)
+static void share_word(const uint64_t *mine, uint64_t *all)
 {
     uccs_allgather(UCCS_GROUP_WORLD, mine, all, sizeof *mine);
 }
@@ -105,7 +105,7 @@ static void put_part(uccs_memory_t memory, const void *mine, size_t bytes)
     uccs_stream_release(stream);
 }
 
-static void gather(const void *mine, size_t bytes, void (*use)(const char *all, size_t stride, int pes))
+static void gather_parts(const void *mine, size_t bytes, void (*use)(const char *all, size_t stride, int pes))
 {
     int me = uccs_group_rank(UCCS_GROUP_WORLD), npes = uccs_group_size(UCCS_GROUP_WORLD);
     struct room room = {0};
@@ -136,16 +136,16 @@ static bool is_one_host(int npes)
         fclose(file);
     if (!all)
         abort(); /* the others would wait */
-    share(&mine, all);
+    share_word(&mine, all);
     for (int pe = 0; pe < npes; pe++)
         same &= all[pe] == mine;
     free(all);
     return same;
 }
 
-static const struct stats_job *job(void)
+static const struct stats_job *describe_job(void)
 {
-    static struct stats_job of_uccs = {.meet = meet, .share = share, .gather = gather};
+    static struct stats_job of_uccs = {.meet = meet_pes, .share = share_word, .gather = gather_parts};
     of_uccs.me = uccs_group_rank(UCCS_GROUP_WORLD);
     of_uccs.npes = uccs_group_size(UCCS_GROUP_WORLD);
     of_uccs.one_host = is_one_host(of_uccs.npes);
@@ -157,7 +157,7 @@ int uccs_init(void)
     int (*next)(void) = (int (*)(void))stats_next("uccs_init");
     int status = next();
     if (status == UCCS_OK)
-        stats_begin(stats_has_begun() ? NULL : job());
+        stats_begin(stats_has_begun() ? NULL : describe_job());
     return status;
 }
 
@@ -166,7 +166,7 @@ int uccs_finalize(void)
     int (*next)(void) = (int (*)(void))stats_next("uccs_finalize");
     if (stats_is_last() &&
         uccs_barrier(UCCS_GROUP_WORLD) == UCCS_OK) { /* a handler must not finalize, and cannot meet */
-        stats_end(job());
+        stats_end(describe_job());
         return next();
     }
     int status = next();

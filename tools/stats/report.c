@@ -69,7 +69,7 @@ static int add_places(struct line *lines, int count, int most, const struct stat
     return count;
 }
 
-static int longer(const void *one, const void *other)
+static int compare_lines(const void *one, const void *other)
 {
     uint64_t a = ((const struct line *)one)->sum.nanoseconds, b = ((const struct line *)other)->sum.nanoseconds;
     return a < b ? 1 : a > b ? -1 : 0;
@@ -97,7 +97,7 @@ static void print_lines(const char *all, size_t stride, int pes)
     for (int pe = 0; pe < pes && lines; pe++)
         count = add_places(lines, count, most, total_of(all, stride, pe), pe);
     if (count)
-        qsort(lines, (size_t)count, sizeof *lines, longer);
+        qsort(lines, (size_t)count, sizeof *lines, compare_lines);
     if (count)
         fprintf(stderr, "time in calls of all PEs, by line\n  %10s %9s  %-16s\n", "seconds", "calls", "most");
     for (int i = 0; i < count && i < LINES; i++) {

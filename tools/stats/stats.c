@@ -43,7 +43,7 @@ void *stats_next(const char *name)
 }
 
 /* Relaxed: the end of the job may read while the thread goes on. */
-static void add(uint64_t *number, uint64_t more)
+static void add_relaxed(uint64_t *number, uint64_t more)
 {
     __atomic_store_n(number, *number + more, __ATOMIC_RELAXED);
 }
@@ -104,10 +104,10 @@ static void count_bytes(struct thread *mine, const struct stats_call *call)
 {
     if (call->pe < 0 || call->pe >= npes) /* not in the job: the library's own line says so */
         return;
-    add(&mine->cells[call->pe].operations, 1);
-    add(&mine->cells[call->pe].bytes, call->bytes);
-    add(&mine->total.operations, 1);
-    add(&mine->total.bytes, call->bytes);
+    add_relaxed(&mine->cells[call->pe].operations, 1);
+    add_relaxed(&mine->cells[call->pe].bytes, call->bytes);
+    add_relaxed(&mine->total.operations, 1);
+    add_relaxed(&mine->total.bytes, call->bytes);
 }
 
 static void count_time(struct thread *mine, const struct stats_call *call, uint64_t end)
@@ -118,10 +118,10 @@ static void count_time(struct thread *mine, const struct stats_call *call, uint6
     const uint64_t begin = follows ? mine->last : call->begin, place = where_of(call->from);
     struct stats_place *entry =
         find_place(mine->total.places, call->name, place ? place : (uint64_t)(uintptr_t)call->from, place != 0);
-    add(&mine->total.computing, begin - mine->last);
-    add(call->kind == STATS_MOVES ? &mine->total.moving : &mine->total.waiting, end - begin);
-    add(&entry->calls, 1);
-    add(&entry->nanoseconds, end - begin);
+    add_relaxed(&mine->total.computing, begin - mine->last);
+    add_relaxed(call->kind == STATS_MOVES ? &mine->total.moving : &mine->total.waiting, end - begin);
+    add_relaxed(&entry->calls, 1);
+    add_relaxed(&entry->nanoseconds, end - begin);
     trace_add(call, end, place, follows && polls, &mine->poll);
     mine->kind = call->kind;
     mine->last = end;
@@ -211,7 +211,7 @@ static void merge_places(struct stats_place *all, const struct stats_place *more
 }
 
 /* Adds what a thread has counted to that of the PE. */
-static void merge(struct stats_total *all, const struct thread *one)
+static void merge_thread(struct stats_total *all, const struct thread *one)
 {
     struct stats_cell *cells = (struct stats_cell *)(all + 1);
     all->moving += one->total.moving;
@@ -245,14 +245,14 @@ void stats_end(const struct stats_job *job)
     if (!depth || --depth)
         return;
     struct thread *mine = self ? self : take_thread();
-    add(&mine->total.computing, now - mine->last);
+    add_relaxed(&mine->total.computing, now - mine->last);
     counts = false;
     struct stats_total *all = calloc(1, bytes);
     if (!all) /* the other PEs wait for this one's part */
         fprintf(stderr, "lateral: PE %d: no memory for its numbers\n", job->me), abort();
     all->lived = now - began;
     for (struct thread *one = threads; one; one = one->next)
-        merge(all, one);
+        merge_thread(all, one);
     write_all(job, all, bytes);
     free(all);
 }

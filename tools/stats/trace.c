@@ -117,7 +117,7 @@ static bool read_line(const char *line, struct marks *stores, struct marks *wait
 }
 
 /* By target, then by begin. */
-static int earlier(const void *one, const void *other)
+static int compare_marks(const void *one, const void *other)
 {
     const struct mark *a = one, *b = other;
     if (a->pe != b->pe)
@@ -132,7 +132,7 @@ static const struct mark *ender_of(const struct marks *stores, const struct mark
     const struct mark end = {.pe = wait->pid, .begin = wait->begin + wait->duration};
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (earlier(&stores->mark[middle], &end) < 0)
+        if (compare_marks(&stores->mark[middle], &end) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -193,7 +193,7 @@ static void write_last(FILE *file, const char *name)
     if (written)
         fclose(written);
     if (stores.count)
-        qsort(stores.mark, stores.count, sizeof *stores.mark, earlier);
+        qsort(stores.mark, stores.count, sizeof *stores.mark, compare_marks);
     for (size_t i = 0; i < waits.count; i++) {
         const struct mark *store = ender_of(&stores, &waits.mark[i]);
         if (store)
