@@ -56,7 +56,23 @@ static int open_completions(struct worker *worker)
     return fi_cq_open(ofi_domain, &attr, &worker->completions, 0);
 }
 
-static int open_endpoint(struct worker *worker)
+static void close_fid(struct fid *fid)
+{
+    if (fid)
+        fi_close(fid);
+}
+
+static void close_endpoint(struct worker *worker)
+{
+    close_fid(worker->endpoint ? &worker->endpoint->fid : 0);
+    close_fid(worker->completions ? &worker->completions->fid : 0);
+    close_fid(worker->addresses ? &worker->addresses->fid : 0);
+    worker->endpoint = 0;
+    worker->completions = 0;
+    worker->addresses = 0;
+}
+
+static int try_endpoint(struct worker *worker)
 {
     struct fi_av_attr addresses = {.type = FI_AV_UNSPEC};
     int status = fi_endpoint(ofi_domain, ofi_info, &worker->endpoint, 0);
@@ -65,6 +81,19 @@ static int open_endpoint(struct worker *worker)
     status = status ? status : fi_ep_bind(worker->endpoint, &worker->addresses->fid, 0);
     status = status ? status : fi_ep_bind(worker->endpoint, &worker->completions->fid, FI_TRANSMIT | FI_RECV);
     return status ? status : fi_enable(worker->endpoint);
+}
+
+/* The name of an endpoint may be taken by one that a dead process has left, whose number the kernel has given to this process (shm). The
+ * next endpoint has another name. */
+static int open_endpoint(struct worker *worker)
+{
+    enum { NAMES = 16 };
+    int status = -FI_EBUSY;
+    for (int i = 0; i < NAMES && status == -FI_EBUSY; i++) {
+        close_endpoint(worker);
+        status = try_endpoint(worker);
+    }
+    return status;
 }
 
 static bool open_files(struct worker *worker)
@@ -77,21 +106,15 @@ static bool open_files(struct worker *worker)
            (worker->wait < 0 || epoll_ctl(worker->files, EPOLL_CTL_ADD, worker->wait, &event) == 0);
 }
 
-static void close_fid(struct fid *fid)
-{
-    if (fid)
-        fi_close(fid);
-}
-
 static void free_worker(struct worker *worker)
 {
     ofi_watch_close(worker);
     close_fid(worker->endpoint ? &worker->endpoint->fid : 0);
+    worker->endpoint = 0;
     ofi_longs_free(worker);
     ofi_receives_free(worker);
     ofi_peers_free(worker);
-    close_fid(worker->completions ? &worker->completions->fid : 0);
-    close_fid(worker->addresses ? &worker->addresses->fid : 0);
+    close_endpoint(worker);
     if (worker->files >= 0)
         close(worker->files);
     if (worker->timer >= 0)
