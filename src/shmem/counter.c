@@ -4,7 +4,6 @@
 #include "shmem/calls.h"
 #include "shmem/place.h"
 #include "shmem/team.h"
-#include "uccs/core/progress.h"
 #include "uccs/core/wait.h"
 #include "uccs/proto/initiator.h"
 #include "uccs/comp/threshold.h"

@@ -15,7 +15,6 @@
 #include "shmem/ctx.h"
 #include "shmem/lock_turn.h"
 #include "shmem/place.h"
-#include "uccs/core/progress.h"
 #include "uccs/core/wait.h"
 #include "uccs/proto/initiator.h"
 

@@ -6,7 +6,7 @@
 #include "shmem/p2p.h"
 
 #include "base/atomic.h"
-#include "uccs/core/progress.h"
+#include "uccs/core/wait.h"
 
 static size_t width_of(enum kind kind)
 {

@@ -7,7 +7,6 @@
 
 #include "base/kind.h"
 #include "shmem/state.h"
-#include "uccs/core/progress.h"
 #include "uccs/core/wait.h"
 
 #include <shmem.h>

@@ -1,7 +1,6 @@
 #include "shmem/request.h"
 
 #include "shmem/place.h"
-#include "uccs/core/progress.h"
 #include "uccs/core/wait.h"
 #include "uccs/proto/initiator.h"
 #include "uccs/comp/tell.h"

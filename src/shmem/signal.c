@@ -3,7 +3,7 @@
 #include "shmem/calls.h"
 #include "shmem/p2p.h"
 #include "shmem/place.h"
-#include "uccs/core/progress.h"
+#include "uccs/core/wait.h"
 
 static bool is_signal(const char *call, struct proto_notify *with, const uint64_t *sig_addr, uint64_t signal,
                       int sig_op, int pe)

@@ -198,22 +198,6 @@ bool uccs_unexpected_is_ready(const struct uccs_context *context, uint32_t which
 bool uccs_unexpected_take_any(uint32_t context, uint32_t which, struct uccs_message *message,
                               struct uccs_bounce **copy);
 
-/* --- Threads in progress that share a core take turns at the messages (turns.c).
- *
- * Where such threads outnumber the cores, one of them finds all messages, because the others run only when it has none.
- * So a thread that has handled SHARE_AFTER messages gives its core away if others have been in progress on that core.
- * Otherwise it keeps the core: a computing thread would hold the core for a whole time slice, and where every thread
- * has a core of its own the call would achieve nothing. */
-
-#define SHARE_AFTER 128 /* messages */
-#define SHARE_BELIEF 2  /* turns for which others are believed to be there still */
-
-/* Counts `handled` more messages for this thread. Returns true when it has given its core away. */
-bool uccs_am_share_core(int handled);
-
-/* Records that this thread is in progress on its core. It has found nothing and will give the core away. */
-void uccs_am_show_on_core(void);
-
 /* --- Active messages between nodes (far.c).
  *
  * Data flow: send.c finds no ring for the peer and calls uccs_far_am_try, which takes a credit of the flow (peer,

@@ -1,7 +1,8 @@
 /* Rounds of progress: a call of uccs_progress, a wait, a handler that waits, the progress thread. Any thread. */
 #include "uccs/am/inner.h"
 
-#include "uccs/core/progress.h"
+#include "uccs/core/thread.h"
+#include "uccs/core/wait.h"
 #include "uccs/mem/bounce.h"
 #include "uccs/comp/tell.h"
 
@@ -12,6 +13,55 @@
 #define LOOK 31 /* a round of progress costs as much as this many looks at memory */
 
 static _Thread_local int allowed; /* what the outer poll of this thread may handle */
+
+/* --- Threads in progress that share a core take turns at the messages.
+ *
+ * Where such threads outnumber the cores, one of them finds all messages, because the others run only when it has none.
+ * So a thread that has handled SHARE_AFTER messages gives its core away if others have been in progress on that core.
+ * Otherwise it keeps the core: a computing thread would hold the core for a whole time slice, and where every thread
+ * has a core of its own the call would achieve nothing. */
+
+#define SHARE_AFTER 128 /* messages */
+#define SHARE_BELIEF 2  /* turns for which others are believed to be there still */
+#define CORES 64        /* further cores share entries */
+
+/* The last thread in progress on each core, number + 1. Threads on that core write it, so the line stays in its cache.
+ * Relaxed, a hint. */
+static struct {
+    cache_aligned uint32_t thread;
+} latest[CORES];
+
+static bool has_company(void)
+{
+    static _Thread_local uint32_t believed;
+    uint32_t mine = uccs_thread() + 1, *there = &latest[(unsigned)sched_getcpu() % CORES].thread;
+    if (atomic_load_relaxed(there) == mine)
+        return believed && believed--;
+    atomic_store_relaxed(there, mine);
+    believed = SHARE_BELIEF;
+    return true;
+}
+
+/* Counts `handled` more messages for this thread. Returns true when it has given its core away. */
+static bool share_core(int handled)
+{
+    static _Thread_local int had;
+    if ((had += handled) < SHARE_AFTER)
+        return false;
+    had = 0;
+    if (!has_company())
+        return false;
+    sched_yield();
+    return true;
+}
+
+/* Records that this thread is in progress on its core. It has found nothing and will give the core away. */
+static void show_on_core(void)
+{
+    (void)has_company();
+}
+
+/* --- Rounds */
 
 /* Looks at the contexts of the mask. */
 static struct uccs_am_found poll_contexts(int what, uint64_t contexts)
@@ -44,13 +94,13 @@ static int progress(uint64_t contexts)
         return 0;
     if (round_of(UCCS_AM_REQUESTS | UCCS_AM_USERS, contexts, &handlers)) {
         misses = 0;
-        (void)uccs_am_share_core(handlers);
+        (void)share_core(handlers);
     } else if (uccs_progress_poll_program()) {
         misses = 0;
-    } else if (++misses >= (uccs_core.oversubscribed ? 1 : MISSES)) {
+    } else if (++misses >= MISSES || uccs_core.oversubscribed) {
         misses = 0;
-        uccs_am_show_on_core();
-        sched_yield();
+        show_on_core();
+        uccs_rest_between_calls(false);
     }
     return handlers;
 }
@@ -73,7 +123,7 @@ static void rest_after(bool found, struct uccs_wait *wait)
     if (wait->looks < uccs_core.spin)
         wait->looks += LOOK < uccs_core.spin - wait->looks ? LOOK : uccs_core.spin - wait->looks;
     else
-        uccs_am_show_on_core();
+        show_on_core();
     uccs_rest(wait);
 }
 
@@ -93,7 +143,7 @@ void uccs_am_serve(struct uccs_wait *wait)
         return;
     }
     rest_after(round_of(UCCS_AM_REQUESTS | UCCS_AM_USERS, UINT64_MAX, &handlers), wait);
-    (void)uccs_am_share_core(handlers);
+    (void)share_core(handlers);
 }
 
 /* The outer poll has counted this thread in, so no thread turns two phases meanwhile. */

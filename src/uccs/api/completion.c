@@ -3,7 +3,6 @@
  * A waiting thread makes progress at every look, as it may have to answer the message that completes its request. */
 #include "uccs/am/am.h"
 #include "uccs/core/wait_record.h"
-#include "uccs/core/progress.h"
 #include "uccs/core/wait.h"
 #include "uccs/proto/initiator.h"
 #include "uccs/comp/request.h"

@@ -10,12 +10,10 @@
  * count, or the thread sees the empty slot). So after the removal, when nobody is counted in, nobody can call it any more. */
 #include "uccs/core/progress.h"
 
-#include "base/clock.h"
 #include "uccs/core/callback_queue.h"
 #include "uccs/core/task.h"
 
 #include <pthread.h>
-#include <sched.h>
 
 static struct uccs_progress_source *table[UCCS_PROGRESS_SERVED + 1][UCCS_PROGRESS_SOURCES]; /* release; acquire */
 static uint32_t used[UCCS_PROGRESS_SERVED + 1]; /* slots that were ever used; grows; release, acquire as the slots */
@@ -157,45 +155,4 @@ int uccs_progress_look_slow(void)
     if (uccs_progress_has_tasks())
         uccs_tasks_advance();
     return found;
-}
-
-/* --- Tests */
-
-/* A look costs as much as many tests that only load their variable. Tests that come every QUICK nanoseconds or faster
- * leave SKIPPED looks in a row out, so a message that comes in then waits a few microseconds longer at most. */
-#define SKIPPED 40
-#define QUICK 300
-
-_Thread_local uint8_t uccs_progress_misses;
-_Thread_local uint32_t uccs_progress_omitted;
-static _Thread_local struct {
-    uint32_t skipped; /* tests between the last two looks */
-    uint64_t looked;  /* time of the last look in nanoseconds */
-} tests;
-
-static void plan_next_look(int found)
-{
-    const uint64_t time = clock_nanoseconds();
-    bool quick = time - tests.looked < (uint64_t)QUICK * (tests.skipped + 1);
-    tests.looked = time;
-    uccs_progress_omitted = tests.skipped = quick && !found ? SKIPPED : 0;
-}
-
-/* Returns non-zero when a source found something. */
-static int look_after_test(void)
-{
-    bool tasks = uccs_progress_has_tasks();
-    int found = uccs_progress_look();
-    found |= uccs_progress_poll(UCCS_PROGRESS_IDLE);
-    found |= uccs_progress_poll_program();
-    if (!tasks)
-        plan_next_look(found);
-    return found;
-}
-
-lat_cold void uccs_missed_slow(bool yield)
-{
-    int found = look_after_test();
-    if (yield && !found)
-        sched_yield();
 }

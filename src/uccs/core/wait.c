@@ -1,7 +1,9 @@
 #include "uccs/core/wait.h"
 
 #include "base/clock.h"
+#include "uccs/core/doorbell.h"
 #include "uccs/core/eventcount.h"
+#include "uccs/core/thread.h"
 
 #include <poll.h>
 #include <sched.h>
@@ -34,10 +36,10 @@ static _Thread_local struct {
 /* A yield costs more than a look at a network, and a message that comes meanwhile waits for its end. So a waiter whose yield
  * has found nobody looks some times before the next one: a thread that comes to want the core waits some microseconds
  * longer. Returns for how long the core was given away; 0: it was not, or that is not known. */
-static uint64_t yield_core(void)
+static uint64_t yield_core(bool cheap_looks)
 {
     static _Thread_local uint32_t alone;
-    if (!atomic_load_relaxed(&uccs_progress_sources)) { /* a look is a load */
+    if (cheap_looks) {
         sched_yield();
         return 0;
     }
@@ -76,7 +78,7 @@ static uint64_t yield_or_nap(struct uccs_wait *wait)
     if (lat_unlikely(yields % YIELDS_A_CLOCK == 0))
         uccs_wait_record(wait);
     if (!uccs_core.oversubscribed || yields < YIELDS_BEFORE_SLEEP)
-        return yield_core();
+        return yield_core(!atomic_load_relaxed(&uccs_progress_sources)); /* without sources a look is a load */
     if (wait->looks == UINT32_MAX)
         wait->looks--;
     const struct timespec time = sleep_time(NAP, yields - YIELDS_BEFORE_SLEEP);
@@ -170,9 +172,68 @@ lat_cold void uccs_pause_slow(struct uccs_wait *wait)
         uccs_rest(wait);
 }
 
+/* Two PEs that exchange messages and lose a time slice at each yield are never there at once, and two that the kernel has put on
+ * one core and that yield to each other stay there, since it takes neither for idle. So after such a yield the caller keeps
+ * its core for half as long as it was away; half, so that two callers on one core do not keep it from each other again and
+ * again. */
+lat_cold void uccs_rest_between_calls(bool cheap_looks)
+{
+    static _Thread_local uint64_t keeps_core; /* until then */
+    if (uccs_core.oversubscribed || uccs_threads() > 1u + atomic_load_relaxed(&uccs_progress_thread_on)) {
+        (void)yield_core(cheap_looks);
+        return;
+    }
+    if (clock_nanoseconds() < keeps_core)
+        return;
+    const uint64_t took = yield_core(false);
+    if (took > SLOW)
+        keeps_core = clock_nanoseconds() + took / 2;
+}
+
 void uccs_wait_tasks_finished(void)
 {
     struct uccs_wait wait uccs_scoped = {0};
     while (uccs_progress_has_tasks())
         uccs_pause(&wait);
+}
+
+/* --- Tests */
+
+/* A look costs as much as many tests that only load their variable. Tests that come every QUICK nanoseconds or faster
+ * leave SKIPPED looks in a row out, so a message that comes in then waits a few microseconds longer at most. */
+#define SKIPPED 40
+#define QUICK 300
+
+_Thread_local uint8_t uccs_progress_misses;
+_Thread_local uint32_t uccs_progress_omitted;
+static _Thread_local struct {
+    uint32_t skipped; /* tests between the last two looks */
+    uint64_t looked;  /* time of the last look in nanoseconds */
+} tests;
+
+static void plan_next_look(int found)
+{
+    const uint64_t time = clock_nanoseconds();
+    bool quick = time - tests.looked < (uint64_t)QUICK * (tests.skipped + 1);
+    tests.looked = time;
+    uccs_progress_omitted = tests.skipped = quick && !found ? SKIPPED : 0;
+}
+
+/* Returns non-zero when a source found something. */
+static int look_after_test(void)
+{
+    bool tasks = uccs_progress_has_tasks();
+    int found = uccs_progress_look();
+    found |= uccs_progress_poll(UCCS_PROGRESS_IDLE);
+    found |= uccs_progress_poll_program();
+    if (!tasks)
+        plan_next_look(found);
+    return found;
+}
+
+lat_cold void uccs_missed_slow(bool yield)
+{
+    int found = look_after_test();
+    if (yield && !found)
+        uccs_rest_between_calls(!atomic_load_relaxed(&uccs_progress_sources));
 }

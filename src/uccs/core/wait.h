@@ -68,4 +68,58 @@ uint32_t uccs_wait_naps(uint32_t crowd);
  * for. */
 void uccs_wait_tasks_finished(void);
 
+/* --- Waits of the program's own: loops of tests, or of uccs_progress
+ *
+ * A test that found nothing makes a look, polls, and gives its core away where the node has more PEs than cores, and now and
+ * then on any node, since threads may outnumber cores. While there are sources but no tasks, and tests follow each other
+ * quickly, most tests leave the look out. */
+
+/* Rests between calls that look once and found nothing, such as those of uccs_progress in a loop of the program: gives the core
+ * away, but seldom where the last time took a time slice. Then the caller waits for no thread on that core, unless PEs share
+ * cores or several threads of this process are here; with these it rests as a wait does. `cheap_looks`: a call costs no more
+ * than some loads. */
+void uccs_rest_between_calls(bool cheap_looks);
+
+extern _Thread_local uint8_t uccs_progress_misses;   /* tests of this thread that found nothing */
+extern _Thread_local uint32_t uccs_progress_omitted; /* tests of this thread until the next one that looks */
+
+void uccs_missed_slow(bool yield);
+
+static inline bool uccs_missed_has_work(void)
+{
+    return atomic_load_relaxed(&uccs_progress_due) | atomic_load_relaxed(&uccs_progress_idle);
+}
+
+static inline bool uccs_missed_omits(void)
+{
+    if (!uccs_progress_omitted || uccs_progress_has_tasks())
+        return false;
+    uccs_progress_omitted--;
+    return true;
+}
+
+/* Every test that found nothing calls this before it returns. */
+static inline void uccs_missed(void)
+{
+    bool yield = (++uccs_progress_misses == 0) | (uccs_core.oversubscribed != 0);
+    if (lat_unlikely(yield || (uccs_missed_has_work() && !uccs_missed_omits())))
+        uccs_missed_slow(yield);
+}
+
+/* Every fetch of a value calls this. It cannot know whether the caller found what he waits for, so it yields less often. */
+static inline void uccs_fetched(void)
+{
+    bool yield = (++uccs_progress_misses & (uccs_core.oversubscribed ? 63 : 255)) == 0;
+    if (lat_unlikely(yield || (uccs_missed_has_work() && !uccs_missed_omits())))
+        uccs_missed_slow(yield);
+}
+
+/* Returns where this thread's search of a set of requests or counters begins: behind the member that it found last. So
+ * no member starves. The position is kept by the set's address, since a program may wait for several sets in turns. */
+static inline size_t *uccs_progress_turn_of(const void *set)
+{
+    static _Thread_local size_t turns[16];
+    return &turns[((uintptr_t)set >> 3) * 0x9E3779B97F4A7C15u >> 60];
+}
+
 #endif
