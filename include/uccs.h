@@ -147,9 +147,10 @@ int uccs_resource_query(uccs_context_t context, struct uccs_resource *list, size
  * group is null, or a rank is outside of the parent or comes twice; UCCS_ERR_NO_MEMORY; UCCS_ERR_STATE: outside of a life. */
 int uccs_group_create(uccs_group_t parent, size_t n, const int *ranks, uccs_group_t *group);
 int uccs_group_release(uccs_group_t group); /* collective over the group; _nb operations under way go on */
-int uccs_group_rank(uccs_group_t group);    /* returns my rank; -1 for a null group */
-int uccs_group_size(uccs_group_t group);    /* returns the number of members; -1 for a null group */
-/* Returns the rank in the world of a member; -1 for a null group or a rank that it does not have. */
+/* Return my rank, the number of members, and the rank in the world of a member; -1 for a null group, a rank that the group does
+ * not have, and the world outside of a life. */
+int uccs_group_rank(uccs_group_t group);
+int uccs_group_size(uccs_group_t group);
 int uccs_group_world_rank(uccs_group_t group, int rank);
 
 /* --- Handles of the sections below */

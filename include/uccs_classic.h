@@ -198,12 +198,12 @@ UCCS_CLASSIC int uccs_flush_local(uccs_context_t context, const uccs_endpoint_t 
 
 UCCS_CLASSIC int uccs_flush(uccs_context_t context)
 {
-    return uccs_stream_flush(uccs_context_stream(context), 0, 0);
+    return uccs_stream_flush(uccs_context_stream(context), NULL, 0);
 }
 
 UCCS_CLASSIC int uccs_fence(uccs_context_t context)
 {
-    return uccs_stream_fence(uccs_context_stream(context), 0, 0);
+    return uccs_stream_fence(uccs_context_stream(context), NULL, 0);
 }
 
 #undef UCCS_CLASSIC_BELONGS

@@ -45,6 +45,9 @@ static void test_outside(void)
     test_collectives_now();
     TOO_EARLY(uccs_group_create(UCCS_GROUP_WORLD, 1, ranks, &group));
     TOO_EARLY(uccs_context_create(0, &made));
+    CHECK_EQ(uccs_group_rank(UCCS_GROUP_WORLD), -1);
+    CHECK_EQ(uccs_group_size(UCCS_GROUP_WORLD), -1);
+    CHECK_EQ(uccs_group_world_rank(UCCS_GROUP_WORLD, 0), -1);
     CHECK(!group && !made);
 }
 

@@ -24,19 +24,27 @@ struct uccs_group_impl *uccs_ranks_library(void)
     return &library;
 }
 
+/* Returns null for a null group, and for the world outside of a life. */
+static const struct uccs_group_impl *find_members(uccs_group_t group)
+{
+    return group && (group != UCCS_GROUP_WORLD || uccs_running()) ? uccs_group_of(group) : 0;
+}
+
 int uccs_group_rank(uccs_group_t group)
 {
-    return group ? uccs_group_of(group)->rank : -1;
+    const struct uccs_group_impl *members = find_members(group);
+    return members ? members->rank : -1;
 }
 
 int uccs_group_size(uccs_group_t group)
 {
-    return group ? uccs_group_of(group)->size : -1;
+    const struct uccs_group_impl *members = find_members(group);
+    return members ? members->size : -1;
 }
 
 int uccs_group_world_rank(uccs_group_t group, int rank)
 {
-    const struct uccs_group_impl *members = group ? uccs_group_of(group) : 0;
+    const struct uccs_group_impl *members = find_members(group);
     if (!members || rank < 0 || rank >= members->size)
         return -1;
     return uccs_ranks_world(members, rank);
