@@ -30,7 +30,7 @@
 
 _Static_assert(UCCS_CONTEXTS <= PE_SHARED_LIBRARY_CONTEXT, "every context has rings, and so has the inner one");
 
-/* A registered handler. Function, argument and class belong to one registration. inner.h reads and writes it. */
+/* A registered handler. Function, argument and class belong to one registration. contexts.h reads and writes it. */
 struct uccs_handler {
     uint32_t version;        /* 0: none has been registered yet */
     uint16_t cls;            /* enum uccs_am_class */
@@ -124,7 +124,9 @@ void uccs_am_prepare(void);
 void uccs_am_start(void);
 void uccs_am_stop(void);
 
-/* Closes the descriptor of uccs_event_descriptor, at the end of a life, when the progress thread has ended. */
+/* Wakes, on the progress thread, who sleeps on the descriptor of uccs_event_descriptor (event.c). */
+extern struct uccs_progress_source uccs_event_source;
+/* Closes the descriptor, at the end of a life, when the progress thread has ended. */
 void uccs_event_close(void);
 
 /* The handler of the messages by which a peer asks for a piece of a payload (rendezvous_receive.c), in the library's own context. */

@@ -4,7 +4,7 @@
  * freed once all threads that might have seen it have left. There are two phases: with one, new pollers could keep the
  * count above zero forever. New pollers count in the current phase; a retiring thread turns the phase and waits until the
  * other one is empty. */
-#include "uccs/am/inner.h"
+#include "uccs/am/contexts.h"
 
 #include "uccs/core/doorbell.h"
 #include "uccs/core/progress.h"
@@ -95,4 +95,27 @@ uint64_t uccs_am_live(void)
 struct uccs_context *uccs_am_published(uint32_t id)
 {
     return atomic_load_seqcst(&published[id]); /* release: uccs_am_publish; after uccs_am_enter */
+}
+
+/* --- Rings */
+
+/* The first process that needs the rings formats them; the others wait for it, as long as some stores take. They may hold
+ * locks, so the program's functions must not run here. */
+lat_cold void uccs_pe_shared_open_rings_slow(struct uccs_pe_shared *shared, uint32_t context)
+{
+    uint32_t state = PE_RINGS_CLOSED;
+    _Static_assert(PE_SHARED_RING_CELLS * (PE_SHARED_CELL_BYTES + CACHE_LINE) + sizeof(struct ring) <=
+                       PE_SHARED_RING_BYTES,
+                   "a ring fits");
+    if (atomic_cas_acquire(&shared->open[context], &state, PE_RINGS_OPENING)) {
+        for (uint32_t which = 0; which < PE_SHARED_RINGS; which++)
+            ring_format(shared->rings[context][which], PE_SHARED_RING_CELLS, PE_SHARED_CELL_BYTES);
+        atomic_store_release(&shared->open[context], PE_RINGS_OPEN); /* acquire: uccs_pe_shared_open_rings */
+        return;
+    }
+    struct uccs_wait wait uccs_scoped = {0};
+    uccs_progress_barred++;
+    while (atomic_load_acquire(&shared->open[context]) != PE_RINGS_OPEN)
+        uccs_rest(&wait);
+    uccs_progress_barred--;
 }

@@ -1,6 +1,6 @@
-/* Messages between nodes; inner.h describes the flow. Any thread may send, take and tell. Events run under the lane's
+/* Messages between nodes; far.h describes the flow. Any thread may send, take and tell. Events run under the lane's
  * lock. */
-#include "uccs/am/inner.h"
+#include "uccs/am/far.h"
 
 #include "base/log.h"
 #include "rte/rte.h"

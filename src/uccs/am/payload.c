@@ -1,6 +1,6 @@
 /* Payloads that a handler keeps. Any thread. */
-#include "uccs/am/am.h"
-#include "uccs/am/inner.h"
+#include "uccs/am/far.h"
+#include "uccs/am/receive.h"
 #include "uccs/core/memory.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef UCCS_AM_RENDEZVOUS_H
 #define UCCS_AM_RENDEZVOUS_H
 
-#include "uccs/am/inner.h"
+#include "uccs/am/am.h"
 
 struct uccs_announce {
     uint64_t length;

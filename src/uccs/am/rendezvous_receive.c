@@ -6,6 +6,9 @@
  * counts as handled when the data is there. */
 #include "uccs/am/rendezvous.h"
 
+#include "uccs/am/contexts.h"
+#include "uccs/am/far.h"
+
 #include "base/log.h"
 #include "uccs/core/doorbell.h"
 #include "uccs/core/memory.h"

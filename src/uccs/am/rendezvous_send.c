@@ -1,5 +1,6 @@
 /* The sending half of announced payloads (rendezvous.h). Any thread. */
 #include "uccs/am/rendezvous.h"
+#include "uccs/am/send.h"
 
 #include "uccs/proto/initiator.h"
 #include "uccs/mem/cma.h"

@@ -1,5 +1,7 @@
 /* The sending half of active messages; am.h describes the flow. Any thread. */
-#include "uccs/am/inner.h"
+#include "uccs/am/contexts.h"
+#include "uccs/am/far.h"
+#include "uccs/am/send.h"
 
 #include "base/log.h"
 #include "rte/rte.h"

@@ -1,5 +1,5 @@
-/* Messages that wait for a handler; inner.h describes them. Any thread. */
-#include "uccs/am/inner.h"
+/* Messages that wait for a handler; unexpected.h describes them. Any thread. */
+#include "uccs/am/unexpected.h"
 
 #include "base/log.h"
 #include "rte/rte.h"

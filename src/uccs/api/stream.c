@@ -4,7 +4,7 @@
 
 #include "uccs/am/am.h"
 #include "uccs/coll/coll.h"
-#include "uccs/core/callback_queue.h"
+#include "uccs/core/progress.h"
 #include "uccs/core/fence.h"
 #include "uccs/core/wait_record.h"
 

@@ -23,7 +23,7 @@
 #define UCCS_COMP_REQUEST_H
 
 #include "base/atomic.h"
-#include "uccs/core/callback_queue.h"
+#include "uccs/core/progress.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -85,15 +85,4 @@ static inline struct ring *uccs_pe_shared_ring(uint32_t index, uint32_t context,
     return (struct ring *)uccs_pe_shared_of(index)->rings[context][which];
 }
 
-void uccs_pe_shared_open_rings_slow(struct uccs_pe_shared *shared, uint32_t context);
-
-/* Makes the rings of the context at that PE ready for use. */
-static inline void uccs_pe_shared_open_rings(uint32_t index, uint32_t context)
-{
-    struct uccs_pe_shared *shared = uccs_pe_shared_of(index);
-    if (lat_unlikely(atomic_load_acquire(&shared->open[context]) !=
-                     PE_RINGS_OPEN)) /* release: uccs_pe_shared_open_rings_slow */
-        uccs_pe_shared_open_rings_slow(shared, context);
-}
-
 #endif
