@@ -1,9 +1,5 @@
-/* The conformance tests share: CHECK, the ring of neighbours, a start and an end.
- *
- * A failed CHECK prints PE, file, line and expression and ends the process with status 1; the launcher
- * ends the others. So a test that reaches check_pass() on every PE has not failed. PE 0 prints PASS only
- * after every PE has told it that it made at least one check.
- * CHECK may be called from any thread. */
+/* The conformance tests share: CHECK, a start and an end. PE 0 prints PASS only after every PE has told it that it made at least one
+ * check. */
 #ifndef CONFORM_CHECK_H
 #define CONFORM_CHECK_H
 #include <shmem.h>
@@ -15,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../within.h"
+#include "../checked.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* deprecated names are part of the standard */
@@ -23,43 +19,12 @@
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
 #endif
 
-#define CHECK(cond)                            \
-    (within_begins(__FILE__, __LINE__, #cond), \
-     (cond) ? check_good(__FILE__, __LINE__) : check_bad(__FILE__, __LINE__, #cond))
-#define CHECK_EQ(a, b)                                \
-    (within_begins(__FILE__, __LINE__, #a " == " #b), \
-     check_equal((long long)(a), (long long)(b), __FILE__, __LINE__, #a " == " #b))
 #ifndef CHECK_MOST_PES
 #define CHECK_MOST_PES 16 /* arrays with a place for each PE have room for so many */
 #endif
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-static int me, npes, next_pe, prev_pe; /* set by check_start; next and prev close a ring */
-static long check_count;               /* checks passed in this PE, by any thread */
-static long check_reports;             /* symmetric: PEs that reported to PE 0 */
-
-static inline int check_good(const char *file, int line)
-{
-    within_ends(file, line);
-    __atomic_fetch_add(&check_count, 1, __ATOMIC_RELAXED);
-    return 1;
-}
-
-static inline int check_bad(const char *file, int line, const char *what)
-{
-    fprintf(stderr, "PE %d: %s:%d: CHECK(%s) failed\n", me, file, line, what);
-    fflush(NULL);
-    _exit(1);
-}
-
-static inline int check_equal(long long a, long long b, const char *file, int line, const char *what)
-{
-    char text[256];
-    if (a == b)
-        return check_good(file, line);
-    snprintf(text, sizeof text, "%s: %lld against %lld", what, a, b);
-    return check_bad(file, line, text);
-}
+static long check_reports; /* symmetric: PEs that reported to PE 0 */
 
 /* Who am I; for programs that call an initialisation routine of their own. */
 static inline void check_who(void)

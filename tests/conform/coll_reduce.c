@@ -7,22 +7,6 @@
 
 enum { ROOM = 11 };
 
-/* What PE number p of a team contributes as element i; small enough for 8 bits over 8 PEs where sums could overflow. */
-#define ARG_sum(TYPE, p, i) ((TYPE)(((p) + (i)) % 6))
-#define ARG_prod(TYPE, p, i) ((TYPE)((p) < 5 && ((p) + (i)) % 2 ? 2 : 1))
-#define ARG_min(TYPE, p, i) ((TYPE)((((p)*5 + (i)*3) % 11) - 5))
-#define ARG_max(TYPE, p, i) ((TYPE)((((p)*7 + (i)*2) % 13) - 6))
-#define ARG_and(TYPE, p, i) ((TYPE) ~((uint64_t)1 << (((p)*3 + (i)) % (8 * sizeof(TYPE)))))
-#define ARG_or(TYPE, p, i) ((TYPE)((uint64_t)1 << (((p)*5 + (i)) % (8 * sizeof(TYPE)))))
-#define ARG_xor(TYPE, p, i) ((TYPE)(((p) + 1) * 0x35 + (i)*3))
-#define STEP_sum(a, b) ((a) + (b))
-#define STEP_prod(a, b) ((a) * (b))
-#define STEP_min(a, b) ((b) < (a) ? (b) : (a))
-#define STEP_max(a, b) ((b) > (a) ? (b) : (a))
-#define STEP_and(a, b) ((a) & (b))
-#define STEP_or(a, b) ((a) | (b))
-#define STEP_xor(a, b) ((a) ^ (b))
-
 #define KERNEL(NAME, TYPE, OP)                                                         \
     static void NAME##_##OP(shmem_team_t team, TYPE *dest, TYPE *source, size_t count) \
     {                                                                                  \
@@ -54,9 +38,6 @@ enum { ROOM = 11 };
         }                                                                              \
         shmem_barrier_all();                                                           \
     }
-#define BIT_KERNELS(NAME, TYPE) KERNEL(NAME, TYPE, and) KERNEL(NAME, TYPE, or) KERNEL(NAME, TYPE, xor)
-#define ORDER_KERNELS(NAME, TYPE) KERNEL(NAME, TYPE, min) KERNEL(NAME, TYPE, max)
-#define SUM_KERNELS(NAME, TYPE) KERNEL(NAME, TYPE, sum) KERNEL(NAME, TYPE, prod)
 REDUCE_BIT_TYPES(BIT_KERNELS)
 REDUCE_ORDER_TYPES(ORDER_KERNELS)
 REDUCE_SUM_TYPES(SUM_KERNELS)
