@@ -115,6 +115,7 @@ static void end_part(struct proto_peer_flush *flush)
     struct proto_peer *peer = flush->peer;
     if (--flush->parts)
         return;
+    peer->worker->flushes--;
     flush->lost |= take_failed(peer);
     if (peer->flying == flush)
         peer->flying = 0;
@@ -160,6 +161,7 @@ static void start_flush(struct proto_peer *peer)
     peer->gathers = false;
     proto_coalesce_keep(&peer->coalescer, peer->worker, false);
     peer->alone = peer->issued.messages == peer->answered.messages + 1;
+    peer->worker->flushes++;
     flush->covers = peer->issued;
     flush->parts = 1; /* this function's */
     peer->flying = flush;
@@ -199,6 +201,7 @@ void proto_nudge(struct proto_worker *worker)
         if (peer->next)
             start_flush(peer);
     }
+    proto_untouch(worker);
 }
 
 void proto_flush_peer(struct proto_peer *peer, struct proto_point number, struct uccs_request *all,
@@ -298,7 +301,7 @@ void proto_touch_slow(struct proto_worker *worker)
 
 void proto_untouch(struct proto_worker *worker)
 {
-    uint32_t some = worker->touched || worker->first;
+    uint32_t some = worker->touched || worker->first || worker->hung || worker->flushes;
     atomic_store_relaxed(&worker->some, some);
     if (worker == proto_service_worker())
         atomic_store_relaxed(&proto_touched, some);

@@ -143,6 +143,7 @@ struct proto_worker {
     uint32_t number;
     struct proto_peer **peers; /* by PE; made on first use */
     struct proto_peer *touched, *hung;
+    uint32_t flushes; /* under way */
     uint64_t epoch;   /* number of fences */
     uint64_t ordered; /* the fence from which on the transport keeps puts in order */
     uint32_t sending; /* messages that the transport still holds */
@@ -344,8 +345,8 @@ void proto_reference_drop(struct proto_reference *use);
 bool proto_reference_invalidate(int pe, uint64_t region);
 bool proto_reference_over(const struct proto_reference *use);
 
-/* flush.c. touch notes that a quiet has something to do on the worker. untouch clears the note unless that still
- * holds. */
+/* flush.c. touch notes that there is something to do on the worker: unanswered operations, or requests whose flush has not ended.
+ * untouch clears the note unless that still holds. */
 void proto_touch_slow(struct proto_worker *worker);
 static inline void proto_touch(struct proto_worker *worker)
 {
