@@ -1,4 +1,4 @@
-/* Passes an arriving message to the handler of its kind (link.h), after its predecessors.
+/* Passes an arriving message to the handler of its kind (proto.h), after its predecessors.
  *
  * The transport calls this under the lock of the worker, on any thread that polls, be it the program's or the library's.
  * So nothing here waits. `applied` changes under the lock. */
@@ -82,7 +82,7 @@ static void *room_for(struct receive *receive)
     return receive->buffer;
 }
 
-static void fetch(const struct proto_arrival *arrival, void *rest)
+static void fetch_data(const struct proto_arrival *arrival, void *rest)
 {
     struct receive *receive = malloc(sizeof *receive);
     if (!receive)
@@ -100,7 +100,7 @@ static void fetch(const struct proto_arrival *arrival, void *rest)
 static void take_message(struct proto_arrival *arrival, const void *data, void *rest)
 {
     if (rest)
-        fetch(arrival, rest);
+        fetch_data(arrival, rest);
     else
         finish_arrival(arrival, land_data(arrival, data));
 }
@@ -145,7 +145,7 @@ static void put_in_order(struct proto_origin *origin, struct proto_delayed *kept
     *(kept->next ? &kept->next->before : &origin->last_kept) = kept;
 }
 
-static void keep(const struct proto_arrival *arrival, const struct transport_message *message)
+static void delay_message(const struct proto_arrival *arrival, const struct transport_message *message)
 {
     size_t bytes = message->rest ? 0 : message->bytes;
     struct proto_delayed *kept = malloc(sizeof *kept + bytes);
@@ -190,7 +190,7 @@ void proto_arrived(void *worker, const struct transport_message *message)
     }
     struct proto_origin *origin = arrival.origin = origin_of(proto_service_worker(), header);
     if (lat_unlikely(must_wait(origin, header))) {
-        keep(&arrival, message);
+        delay_message(&arrival, message);
         return;
     }
     take_message(&arrival, message->data, message->rest);

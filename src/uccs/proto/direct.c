@@ -52,7 +52,7 @@ static size_t within_piece(uint64_t offset, size_t bytes)
     return bytes < room ? bytes : (size_t)room;
 }
 
-/* Pending requests for all missing keys at once. */
+/* Asks for all missing keys at once. */
 static bool has_keys(struct proto_peer *peer, const struct wire_header *header, size_t bytes)
 {
     bool all = true;

@@ -37,7 +37,7 @@ static void tell_importer(int pe, uint64_t region, uint64_t *busy, struct uccs_r
     ask_about(pe, WIRE_GONE, region, ask);
 }
 
-/* Pending requests all PEs with a non-zero word, which becomes 0 unless a transport there still accesses the memory. Returns true when
+/* Asks all PEs with a non-zero word, which becomes 0 unless a transport there still accesses the memory. Returns true when
  * all words are 0. `all` has an owner and no parent, so nobody frees it. */
 static bool all_know(uint64_t region, uint64_t *busy)
 {

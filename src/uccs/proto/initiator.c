@@ -255,7 +255,7 @@ lat_cold static int put_block(const struct proto_op *op)
     return put_blocks(op, &whole);
 }
 
-static int put(const struct proto_op *op)
+static int issue_put(const struct proto_op *op)
 {
     if (op->blocks)
         return put_blocks(op, op->blocks);
@@ -332,7 +332,7 @@ lat_cold static int get_then_tell(const struct proto_op *op)
     return put_whole(&part);
 }
 
-static int get(const struct proto_op *op)
+static int issue_get(const struct proto_op *op)
 {
     if (op->blocks)
         return get_blocks(op);
@@ -343,7 +343,7 @@ static int get(const struct proto_op *op)
 
 /* --- Atomics */
 
-static bool fetches(const struct proto_op *op)
+static bool atomic_fetches(const struct proto_op *op)
 {
     return op->dest || op->atomic->what == UCCS_ATOMIC_FETCH;
 }
@@ -362,7 +362,7 @@ static int apply_there(const struct proto_op *op)
 {
     struct call call;
     call.payload = (struct proto_payload){0};
-    if (!begin_call(op, WIRE_AMO, fetches(op), op->atomic->size, &call))
+    if (!begin_call(op, WIRE_AMO, atomic_fetches(op), op->atomic->size, &call))
         return UCCS_ERR_NO_MEMORY;
     call.send->counts = true;
     fill_atomic(op, &call.send->header);
@@ -388,7 +388,7 @@ static int apply_by_adapter(const struct proto_op *op)
 {
     const struct transport_word word = word_of(op->atomic);
     struct call call = {0};
-    if (!begin_call(op, WIRE_AMO, fetches(op), op->atomic->size, &call))
+    if (!begin_call(op, WIRE_AMO, atomic_fetches(op), op->atomic->size, &call))
         return UCCS_ERR_NO_MEMORY;
     struct proto_worker *worker = call.send->worker;
     call.send->bytes = call.send->header.get.bytes = op->atomic->size;
@@ -453,7 +453,7 @@ static int accumulate_pieces(const struct proto_op *op)
 }
 
 /* `all` has an owner and no parent, so nobody frees it. */
-static int accumulate(const struct proto_op *op)
+static int issue_accumulate(const struct proto_op *op)
 {
     if (op->nonblocking || !op->dest)
         return accumulate_pieces(op);
@@ -473,11 +473,11 @@ static int accumulate(const struct proto_op *op)
 int proto_rma(const struct proto_op *op)
 {
     switch (op->kind) {
-    case PROTO_PUT: return put(op);
+    case PROTO_PUT: return issue_put(op);
     case PROTO_INTERNAL_PUT: return put_internal(op);
-    case PROTO_GET: return get(op);
+    case PROTO_GET: return issue_get(op);
     case PROTO_ATOMIC: return op->adapter ? apply_by_adapter(op) : apply_there(op);
-    case PROTO_ACCUMULATE: return accumulate(op);
+    case PROTO_ACCUMULATE: return issue_accumulate(op);
     }
     return UCCS_ERR_INVALID;
 }

@@ -167,7 +167,7 @@ struct proto_worker {
     void *spare;                              /* buffer for a batch, or null */
 };
 
-/* Issue logs (link.h). Invariants, under the worker's lock: a peer state is on the log's list of active peer states while it has
+/* Issue logs (proto.h). Invariants, under the worker's lock: a peer state is on the log's list of active peer states while it has
  * operations that are not known to be applied, pending requests under way, or data that the transport still reads. Peer states of issue logs stay where
  * they are until their log is closed, so asks and messages point to them. A peer state with refused operations stays active until
  * a flush has told. */
@@ -318,7 +318,7 @@ extern const struct proto_handler proto_on_hello;
 
 /* hold_back.c. Keeps a message until the puts that it waits for are in place, then sends it. */
 void proto_hold_back(struct proto_send *send);
-/* Pending requests the transport to tell when the puts issued so far are in place, or have failed; then calls `done`, unless it is
+/* Asks the transport to tell when the puts issued so far are in place, or have failed; then calls `done`, unless it is
  * null. */
 void proto_land(struct proto_peer *peer, void (*done)(struct proto_peer_flush *flush, bool failed),
                 struct proto_peer_flush *flush);
@@ -401,7 +401,7 @@ void proto_issue_touch(struct proto_peer *peer);
 void proto_issue_list(const struct proto_send *send, struct proto_pending *ask);
 
 /* log_peer.c. find returns null when nothing went to the PE yet. applied returns true when nothing of the peer state is to be
- * flushed. tidy takes peer states with nothing under way off the list. issued notes a message that leaves, asks a pending request; left and settled note their ends. */
+ * flushed. tidy takes peer states with nothing under way off the list. issued notes a message that leaves, asks notes a pending request; left and settled note their ends. */
 struct proto_log_peer *proto_log_peer_find(struct proto_issue_log *log, int pe);
 bool proto_log_peer_applied(const struct proto_log_peer *log_peer);
 void proto_log_tidy(struct proto_issue_log *log);
@@ -428,7 +428,7 @@ void proto_rest(uint64_t workers, struct uccs_wait *wait);
 /* Waits for events of a worker, as one step of a wait: looks at the worker, unless another thread leads, and rests. */
 void proto_follow(struct uccs_follower *me, struct proto_worker *worker, struct uccs_wait *wait);
 
-/* order.c; any thread, without a lock. Completes the operations on a set of workers to these PEs; `pes` null: to all
+/* quiet.c; any thread, without a lock. Completes the operations on a set of workers to these PEs; `pes` null: to all
  * PEs. */
 void proto_quiet_workers(uint64_t workers, const int *pes, size_t npes);
 /* Under the worker's lock. Takes peers with no unanswered operation off the touched list; hangs `all`, unless it is null,

@@ -1,9 +1,9 @@
-/* Fences and flushes of logs; see link.h. Any thread, unless a comment says otherwise. */
+/* Fences and flushes of logs; see proto.h. Any thread, unless a comment says otherwise. */
 #include "uccs/proto/inner.h"
 
 #include <stdlib.h>
 
-static void enlist(struct proto_issue_log *log, struct proto_worker *worker)
+static void list_log(struct proto_issue_log *log, struct proto_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
     worker->numbered = (uint16_t)(worker->numbered % (PROTO_REQUEST - 1) + 1); /* 0 is no log */
@@ -13,7 +13,7 @@ static void enlist(struct proto_issue_log *log, struct proto_worker *worker)
     pthread_mutex_unlock(&worker->lock);
 }
 
-static void strike(struct proto_issue_log *log, struct proto_worker *worker)
+static void unlist_log(struct proto_issue_log *log, struct proto_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
     struct proto_issue_log **at = &worker->logs;
@@ -29,7 +29,7 @@ struct proto_issue_log *proto_log_open(void)
     if (!log)
         return 0;
     log->workers.log = log;
-    enlist(log, proto_worker_of(&log->workers));
+    list_log(log, proto_worker_of(&log->workers));
     return log;
 }
 
@@ -38,7 +38,7 @@ struct proto_worker_set *proto_log_workers(struct proto_issue_log *log)
     return &log->workers;
 }
 
-static struct proto_worker *lane_of(const struct proto_issue_log *log)
+static struct proto_worker *worker_of_log(const struct proto_issue_log *log)
 {
     return log->workers.own;
 }
@@ -47,7 +47,7 @@ static struct proto_worker *lane_of(const struct proto_issue_log *log)
 
 void proto_log_fence(struct proto_issue_log *log)
 {
-    struct proto_worker *worker = lane_of(log);
+    struct proto_worker *worker = worker_of_log(log);
     pthread_mutex_lock(&worker->lock);
     worker->epoch++;
     pthread_mutex_unlock(&worker->lock);
@@ -61,7 +61,7 @@ static bool is_reading(struct proto_issue_log *log, int pe)
 
 bool proto_log_fence_changes(struct proto_issue_log *log, int pe)
 {
-    struct proto_worker *worker = lane_of(log);
+    struct proto_worker *worker = worker_of_log(log);
     pthread_mutex_lock(&worker->lock);
     worker->epoch++;
     bool reads = is_reading(log, pe);
@@ -107,7 +107,7 @@ static struct walk walk_of(const struct proto_issue_log *log, const int *pes, si
 }
 
 /* Returns null at the end. */
-static struct proto_log_peer *step(struct proto_issue_log *log, struct walk *walk)
+static struct proto_log_peer *next_log_peer(struct proto_issue_log *log, struct walk *walk)
 {
     struct proto_log_peer *log_peer = 0;
     while (walk->pes && walk->i < walk->npes && !log_peer) {
@@ -121,14 +121,15 @@ static struct proto_log_peer *step(struct proto_issue_log *log, struct walk *wal
     return log_peer;
 }
 
-static bool flush(struct proto_issue_log *log, const int *pes, size_t npes, struct uccs_request *request, bool waits)
+static bool flush_log(struct proto_issue_log *log, const int *pes, size_t npes, struct uccs_request *request,
+                      bool waits)
 {
-    struct proto_worker *worker = lane_of(log);
+    struct proto_worker *worker = worker_of_log(log);
     pthread_mutex_lock(&worker->lock);
     proto_log_tidy(log);
     struct walk walk = walk_of(log, pes, npes);
     bool good = true;
-    for (struct proto_log_peer *log_peer; good && (log_peer = step(log, &walk));)
+    for (struct proto_log_peer *log_peer; good && (log_peer = next_log_peer(log, &walk));)
         good = proto_send_reserve(worker) && flush_mark(log_peer, request, waits);
     proto_flush_touched(worker, 0, false);
     uccs_eventcount_unlock(&worker->events, &worker->lock);
@@ -137,16 +138,16 @@ static bool flush(struct proto_issue_log *log, const int *pes, size_t npes, stru
 
 bool proto_log_flush(struct proto_issue_log *log, const int *pes, size_t npes, struct uccs_request *request)
 {
-    return flush(log, pes, npes, request, false);
+    return flush_log(log, pes, npes, request, false);
 }
 
 static bool is_local(struct proto_issue_log *log, const int *pes, size_t npes)
 {
-    struct proto_worker *worker = lane_of(log);
+    struct proto_worker *worker = worker_of_log(log);
     uint32_t busy = 0;
     pthread_mutex_lock(&worker->lock);
     struct walk walk = walk_of(log, pes, npes);
-    for (struct proto_log_peer *log_peer; (log_peer = step(log, &walk));)
+    for (struct proto_log_peer *log_peer; (log_peer = next_log_peer(log, &walk));)
         busy |= log_peer->asking | log_peer->holding;
     pthread_mutex_unlock(&worker->lock);
     return !busy;
@@ -156,7 +157,7 @@ void proto_log_wait_local(struct proto_issue_log *log, const int *pes, size_t np
 {
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
     while (!is_local(log, pes, npes))
-        proto_pause(lane_of(log), &wait);
+        proto_pause(worker_of_log(log), &wait);
 }
 
 /* `all` has an owner and no parent, so nobody frees it. */
@@ -164,9 +165,9 @@ bool proto_log_quiet(struct proto_issue_log *log, const int *pes, size_t npes)
 {
     struct uccs_request all = {.pending = 1};
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
-    struct proto_worker *worker = lane_of(log);
+    struct proto_worker *worker = worker_of_log(log);
     struct uccs_follower me;
-    if (!flush(log, pes, npes, &all, true))
+    if (!flush_log(log, pes, npes, &all, true))
         uccs_fail("no memory for a flush");
     uccs_follower_begin(&me, &worker->events, &worker->lock);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
@@ -181,7 +182,7 @@ bool proto_log_quiet(struct proto_issue_log *log, const int *pes, size_t npes)
 
 bool proto_log_idle(struct proto_issue_log *log)
 {
-    struct proto_worker *worker = lane_of(log);
+    struct proto_worker *worker = worker_of_log(log);
     pthread_mutex_lock(&worker->lock);
     proto_log_tidy(log);
     bool idle = !log->active;
@@ -191,7 +192,7 @@ bool proto_log_idle(struct proto_issue_log *log)
 
 bool proto_log_reads(struct proto_issue_log *log, int pe)
 {
-    struct proto_worker *worker = lane_of(log);
+    struct proto_worker *worker = worker_of_log(log);
     pthread_mutex_lock(&worker->lock);
     bool reads = is_reading(log, pe);
     pthread_mutex_unlock(&worker->lock);
@@ -202,12 +203,12 @@ void proto_log_wait_reads(struct proto_issue_log *log, int pe)
 {
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
     while (proto_log_reads(log, pe))
-        proto_pause(lane_of(log), &wait);
+        proto_pause(worker_of_log(log), &wait);
 }
 
 bool proto_log_busy(struct proto_issue_log *log)
 {
-    struct proto_worker *worker = lane_of(log);
+    struct proto_worker *worker = worker_of_log(log);
     if (!proto_busy(worker) && !proto_pending_busy(worker))
         return false;
     (void)proto_progress(worker); /* so that a caller who tries again makes progress */
@@ -218,7 +219,7 @@ void proto_log_close(struct proto_issue_log *log)
 {
     (void)proto_log_quiet(log, 0, 0);
     proto_log_wait_local(log, 0, 0); /* the transport may hold a message longer than its target needs to apply it */
-    strike(log, lane_of(log));
+    unlist_log(log, worker_of_log(log));
     proto_pool_leave(log->workers.used);
     for (uint32_t i = 0; i < log->room; i++)
         for (struct proto_log_peer *next, *log_peer = log->heads[i]; log_peer; log_peer = next) {

@@ -36,7 +36,7 @@ static void free_key(struct proto_key *key)
 }
 
 /* Frees keys of regions that have been released. */
-static void tidy(struct proto_key **chain)
+static void free_old_keys(struct proto_key **chain)
 {
     while (*chain) {
         struct proto_key *key = *chain;
@@ -54,7 +54,7 @@ lat_cold static void add_key(struct proto_peer *peer, const struct wire_header *
     struct proto_key *key = malloc(sizeof *key), **chain = chain_of(peer, header, offset);
     if (!key)
         uccs_fail("no memory for a key of PE %d", peer->pe);
-    tidy(chain);
+    free_old_keys(chain);
     *key = (struct proto_key){.peer = peer,
                               .at = {offset, header->at.region},
                               .segment = header->segment,
@@ -115,7 +115,7 @@ static struct shared {
     char packed[TRANSPORT_KEY];
 } * all;
 
-static struct shared *share(char *start, size_t bytes, uint64_t region)
+static struct shared *share_memory(char *start, size_t bytes, uint64_t region)
 {
     struct shared *made = calloc(1, sizeof *made);
     if (!made)
@@ -136,7 +136,7 @@ static const struct shared *shared_at(char *start, size_t bytes, uint64_t region
     struct shared *found = all;
     while (found && (found->start != start || found->region != region))
         found = found->next;
-    return found ? found : share(start, bytes, region);
+    return found ? found : share_memory(start, bytes, region);
 }
 
 void proto_give_key(struct proto_arrival *arrival, void *start, size_t bytes)

@@ -80,7 +80,7 @@ static void answer_grant(struct proto_origin *origin, uint64_t handle, bool good
 }
 
 /* Under `waiting`. Takes the marks off a lock for which nobody waits any more, or no guest. */
-static void unmark(struct uccs_ticket_lock *lock)
+static void unmark_lock(struct uccs_ticket_lock *lock)
 {
     bool tickets = false, guests = false;
     for (const struct waiter *waiter = first; waiter; waiter = waiter->next) {
@@ -88,12 +88,12 @@ static void unmark(struct uccs_ticket_lock *lock)
         guests |= waiter->lock == lock && waiter->mode == UCCS_LOCK_GUEST;
     }
     if (!tickets)
-        (void)atomic_fetch_and_acqrel(&lock->word, ~TICKET_FAR); /* acqrel: all of ticket.h */
+        (void)atomic_fetch_and_acqrel(&lock->word, ~TICKET_FAR); /* acqrel: all of rwlock.h */
     if (!guests && atomic_load_relaxed(&lock->guests))
         (void)atomic_fetch_and_acqrel(&lock->guests, ~TICKET_GUESTS_WAIT); /* the same */
 }
 
-static bool enter(const struct waiter *waiter)
+static bool enter_waiter(const struct waiter *waiter)
 {
     bool more;
     if (waiter->mode == UCCS_LOCK_GUEST)
@@ -113,7 +113,7 @@ static struct waiter *take_ready(void)
     pthread_mutex_lock(&waiting);
     for (struct waiter **at = &first; *at;) {
         struct waiter *waiter = *at;
-        if (!enter(waiter)) {
+        if (!enter_waiter(waiter)) {
             at = &waiter->next;
             continue;
         }
@@ -125,7 +125,7 @@ static struct waiter *take_ready(void)
     for (last = &first; *last;)
         last = &(*last)->next;
     for (const struct waiter *waiter = ready; waiter; waiter = waiter->next)
-        unmark(waiter->lock);
+        unmark_lock(waiter->lock);
     pthread_mutex_unlock(&waiting);
     return ready;
 }
@@ -168,7 +168,7 @@ static void wait_in_line(struct waiter *waiter)
     struct uccs_ticket_lock *lock = waiter->lock;
     pthread_mutex_lock(&waiting);
     if (waiter->mode == UCCS_LOCK_GUEST) {
-        (void)atomic_fetch_or_acqrel(&lock->guests, TICKET_GUESTS_WAIT); /* acqrel: all of ticket.h */
+        (void)atomic_fetch_or_acqrel(&lock->guests, TICKET_GUESTS_WAIT); /* acqrel: all of rwlock.h */
     } else {
         waiter->ticket = uccs_ticket_draw(lock);               /* take_ready lets it in */
         (void)atomic_fetch_or_acqrel(&lock->word, TICKET_FAR); /* the same */

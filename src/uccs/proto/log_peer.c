@@ -18,7 +18,7 @@ struct proto_log_peer *proto_log_peer_find(struct proto_issue_log *log, int pe)
     return log_peer;
 }
 
-static bool grow(struct proto_issue_log *log)
+static bool grow_chains(struct proto_issue_log *log)
 {
     struct proto_log_peer **old = log->heads;
     const uint32_t room = log->room, more = room ? 4 * room : FEW;
@@ -38,9 +38,9 @@ static bool grow(struct proto_issue_log *log)
     return true;
 }
 
-static bool add(struct proto_issue_log *log, struct proto_peer *peer)
+static bool add_log_peer(struct proto_issue_log *log, struct proto_peer *peer)
 {
-    if (log->count == log->room && !grow(log))
+    if (log->count == log->room && !grow_chains(log))
         return false;
     struct proto_log_peer *log_peer = calloc(1, sizeof *log_peer), **chain = chain_of(log, peer->pe);
     if (!log_peer)
@@ -55,10 +55,10 @@ static bool add(struct proto_issue_log *log, struct proto_peer *peer)
 
 bool proto_log_reserve(struct proto_issue_log *log, struct proto_peer *peer)
 {
-    return lat_likely(proto_log_peer_find(log, peer->pe) != 0) || add(log, peer);
+    return lat_likely(proto_log_peer_find(log, peer->pe) != 0) || add_log_peer(log, peer);
 }
 
-static struct proto_log_peer *activate(struct proto_issue_log *log, struct proto_peer *peer)
+static struct proto_log_peer *activate_log_peer(struct proto_issue_log *log, struct proto_peer *peer)
 {
     if (!proto_log_reserve(log, peer))
         uccs_fail("no memory for a stream");
@@ -95,7 +95,7 @@ void proto_log_tidy(struct proto_issue_log *log)
 
 void proto_log_issued(struct proto_send *send)
 {
-    struct proto_log_peer *log_peer = activate(send->log, send->peer);
+    struct proto_log_peer *log_peer = activate_log_peer(send->log, send->peer);
     log_peer->number = send->peer->issued;
     if (send->flag || send->buffer)
         return;
@@ -110,7 +110,7 @@ void proto_log_peer_left(struct proto_log_peer *log_peer)
 
 void proto_log_asks(struct proto_issue_log *log, struct proto_peer *peer, struct proto_pending *ask)
 {
-    ask->log_peer = activate(log, peer);
+    ask->log_peer = activate_log_peer(log, peer);
     ask->log_peer->asking++;
     ask->log_peer->reading += ask->reads;
 }
@@ -122,7 +122,7 @@ bool proto_log_peer_take_nacked(struct proto_log_peer *log_peer)
     return refused;
 }
 
-static bool contains(const uint16_t *numbers, size_t count, uint16_t number)
+static bool contains_number(const uint16_t *numbers, size_t count, uint16_t number)
 {
     for (size_t i = 0; i < count; i++)
         if (numbers[i] == number)
@@ -133,7 +133,7 @@ static bool contains(const uint16_t *numbers, size_t count, uint16_t number)
 void proto_log_nacked(struct proto_worker *worker, int pe, const uint16_t *logs, size_t count)
 {
     for (struct proto_issue_log *log = worker->logs; log && count; log = log->next) {
-        struct proto_log_peer *log_peer = contains(logs, count, log->number) ? proto_log_peer_find(log, pe) : 0;
+        struct proto_log_peer *log_peer = contains_number(logs, count, log->number) ? proto_log_peer_find(log, pe) : 0;
         if (log_peer)
             log_peer->refused = true;
     }

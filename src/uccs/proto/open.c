@@ -83,7 +83,7 @@ static void broken(void *worker, int pe, const char *why)
 /* Every look of every wait calls this. A thread that waits for memory may depend on an operation that another thread has
  * issued, or that it has issued itself on another worker, so it moves one busy worker on besides the service worker.
  * Returns non-zero when something came in or has left, else 0. */
-static int poll_lanes(void *unused)
+static int poll_workers(void *unused)
 {
     (void)unused;
     int count = proto_poll(proto_service_worker());
@@ -94,7 +94,7 @@ static int poll_lanes(void *unused)
     return count;
 }
 
-static struct uccs_progress_source polled = {.poll = poll_lanes, .when = UCCS_PROGRESS_LOOK};
+static struct uccs_progress_source polled = {.poll = poll_workers, .when = UCCS_PROGRESS_LOOK};
 
 /* Returns what a connection must be able to do for one-sided operations of the transport; 0: none uses them. */
 static unsigned choose_wire(void)
@@ -143,7 +143,7 @@ static void handle_own_kinds(void)
     proto_handle(WIRE_KEYED, &proto_on_keyed);
 }
 
-static int start(void)
+static int start_workers(void)
 {
     if ((int)uccs_core.pes == uccs_core.npes)
         return 0;
@@ -166,7 +166,7 @@ static int start(void)
     return 0;
 }
 
-static bool drained(struct proto_worker *worker)
+static bool worker_drained(struct proto_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
     proto_coalesce_push_all(worker);
@@ -175,12 +175,12 @@ static bool drained(struct proto_worker *worker)
     return done;
 }
 
-/* Pending requests every worker each time: a network may need one to go on, so that a peer's message to it counts as sent. */
+/* Asks every worker each time: a network may need one to go on, so that a peer's message to it counts as sent. */
 static bool all_drained(void)
 {
     bool all = true;
     for (uint64_t left = proto_workers_open(); left; left &= left - 1)
-        all &= drained(&proto_workers[__builtin_ctzll(left)]);
+        all &= worker_drained(&proto_workers[__builtin_ctzll(left)]);
     return all;
 }
 
@@ -200,7 +200,7 @@ void proto_settle(void)
 
 /* Makes proto_poll leave the worker alone. The lock stays, since a thread of the program that is still in a wait may be
  * about to take it. */
-static void shut(struct proto_worker *worker)
+static void shut_worker(struct proto_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
     worker->at = 0;
@@ -217,13 +217,13 @@ static void free_keys(void)
     proto_key_close();
 }
 
-static void end(void)
+static void end_workers(void)
 {
     if (!proto_active)
         return;
     uccs_progress_remove(&polled);
     for (int i = 0; i < PROTO_WORKERS; i++)
-        shut(&proto_workers[i]);
+        shut_worker(&proto_workers[i]);
     rte_job_barrier(); /* no PE polls its connections any more, so no PE takes their closing for a fault */
     uccs_keepalive_close();
     free_keys();
@@ -255,7 +255,7 @@ int proto_open(void)
     proto_handle(WIRE_LOCK, &proto_on_lock);
     proto_handle(WIRE_UNLOCK, &proto_on_unlock);
     proto_handle(WIRE_LOCKED, &proto_on_locked);
-    return start();
+    return start_workers();
 }
 
 const char *proto_network(void)
@@ -265,6 +265,6 @@ const char *proto_network(void)
 
 void proto_close(void)
 {
-    end();
+    end_workers();
     proto_lock_close();
 }

@@ -32,7 +32,7 @@ void proto_quiet_all(void)
 }
 
 /* A fence on one worker only increments a number; each peer takes it over with the next operation to it. */
-static void fence(struct proto_worker *worker)
+static void fence_worker(struct proto_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
     worker->epoch++;
@@ -49,7 +49,7 @@ void proto_fence(struct proto_worker_set *on)
     if (workers & (workers - 1))
         proto_quiet_workers(workers, 0, 0);
     else if (workers)
-        fence(&proto_workers[__builtin_ctzll(workers)]);
+        fence_worker(&proto_workers[__builtin_ctzll(workers)]);
 }
 
 void proto_fence_all(void)
@@ -57,7 +57,7 @@ void proto_fence_all(void)
     if (atomic_load_relaxed(&proto_others))
         proto_quiet_all();
     else
-        fence(proto_service_worker());
+        fence_worker(proto_service_worker());
 }
 
 void proto_release(struct proto_worker_set *on)

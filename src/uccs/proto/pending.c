@@ -58,7 +58,7 @@ static void finish_watches(struct proto_worker *worker)
     }
 }
 
-static void unlist(const struct proto_pending *ask)
+static void unlist_pending(const struct proto_pending *ask)
 {
     struct proto_worker *worker = ask->worker;
     add_asking(worker, -held_for(ask));
@@ -76,7 +76,7 @@ void proto_pending_settle(struct proto_pending *ask)
         atomic_store_release(ask->flag, 1);
         return;
     }
-    unlist(ask);
+    unlist_pending(ask);
     if (ask->request)
         uccs_request_finish_use(ask->request, ask->failed);
     if (lat_unlikely(ask->local != 0))
@@ -96,7 +96,7 @@ static struct proto_fetch *ask_of(struct proto_arrival *arrival)
     return arrival->cookie;
 }
 
-static void unpack(const struct proto_fetch *ask, const char *data)
+static void unpack_blocks(const struct proto_fetch *ask, const char *data)
 {
     const struct proto_blocks *blocks = &ask->blocks;
     copy_blocks(ask->dest, blocks->here, data, (ptrdiff_t)blocks->block, blocks->block, blocks->count);
@@ -124,7 +124,7 @@ static bool land_data(struct proto_arrival *arrival, const void *data)
     if (arrival->header.answer.failed)
         return true;
     if (ask->blocks.count)
-        unpack(ask, data);
+        unpack_blocks(ask, data);
     else if (arrival->bytes)
         memcpy(ask->dest, data, arrival->bytes);
     return true;

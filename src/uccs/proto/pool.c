@@ -77,7 +77,7 @@ static uint32_t least_used(void)
     return best;
 }
 
-lat_cold static struct proto_worker *take_lane(struct proto_worker_set *on)
+lat_cold static struct proto_worker *take_worker(struct proto_worker_set *on)
 {
     pthread_mutex_lock(&pool);
     struct proto_worker *worker = on->own;
@@ -93,7 +93,7 @@ lat_cold static struct proto_worker *take_lane(struct proto_worker_set *on)
 
 /* Adds a worker to a context. Operations on it must stay behind operations that a fence has ordered on the other workers:
  * either the fence sees this worker, or this thread sees the fence (both sequentially consistent). */
-lat_cold static struct proto_worker *join_lane(struct proto_worker_set *on, uint32_t number)
+lat_cold static struct proto_worker *join_worker(struct proto_worker_set *on, uint32_t number)
 {
     pthread_mutex_lock(&pool);
     struct proto_worker *worker = open_worker(number);
@@ -117,12 +117,12 @@ struct proto_worker *proto_worker_of(struct proto_worker_set *on)
         return proto_service_worker();
     if (!on->spread) {
         struct proto_worker *own = atomic_load_acquire(&on->own);
-        return lat_likely(own != 0) ? own : take_lane(on);
+        return lat_likely(own != 0) ? own : take_worker(on);
     }
     uint32_t number = number_of_thread();
     struct proto_worker *worker = atomic_load_acquire(&made[number]);
     if (lat_unlikely(!worker || !(atomic_load_relaxed(&on->used) >> worker->number & 1)))
-        return join_lane(on, number);
+        return join_worker(on, number);
     return worker;
 }
 
@@ -190,20 +190,21 @@ lat_cold static void wait_for_room(struct proto_worker *worker, const struct pro
 
 /* Takes the memory that a message may need, so that nothing behind this lacks any. Returns false when there is none. A connection
  * that is not made yet, and an operation that the network does by itself, need more. */
-static lat_hot bool reserve(struct proto_peer *peer, struct proto_issue_log *log, const struct uccs_request *request)
+static lat_hot bool reserve_send(struct proto_peer *peer, struct proto_issue_log *log,
+                                 const struct uccs_request *request)
 {
     struct proto_worker *worker = peer->worker;
     return proto_send_reserve(worker) && proto_coalesce_reserve(worker) && proto_handle_reserve(&worker->handles) &&
            (!log || proto_log_reserve(log, peer)) && ((!request && !peer->alone) || proto_hang_reserve(peer));
 }
 
-static lat_hot struct proto_send *begin(struct proto_worker *worker, struct proto_worker_set *on, int pe,
-                                        enum proto_wire_kind kind, struct uccs_request *request)
+static lat_hot struct proto_send *begin_send(struct proto_worker *worker, struct proto_worker_set *on, int pe,
+                                             enum proto_wire_kind kind, struct uccs_request *request)
 {
     struct proto_issue_log *log = proto_log_of(on);
     pthread_mutex_lock(&worker->lock);
     struct proto_peer *peer = proto_peer_try(worker, pe);
-    if (lat_unlikely(!peer || !reserve(peer, log, request))) {
+    if (lat_unlikely(!peer || !reserve_send(peer, log, request))) {
         pthread_mutex_unlock(&worker->lock);
         return 0;
     }
@@ -219,12 +220,12 @@ struct proto_send *proto_send_begin(struct proto_worker_set *on, int pe, enum pr
     struct proto_worker *worker = proto_worker_of(on);
     if (lat_unlikely(!has_room(worker, ask)))
         wait_for_room(worker, ask);
-    return begin(worker, on, pe, kind, request);
+    return begin_send(worker, on, pe, kind, request);
 }
 
 struct proto_send *proto_send_begin_now(struct proto_worker_set *on, int pe, enum proto_wire_kind kind)
 {
-    struct proto_send *send = begin(proto_worker_of(on), on, pe, kind, 0);
+    struct proto_send *send = begin_send(proto_worker_of(on), on, pe, kind, 0);
     if (!send)
         uccs_fail("no memory for a message to PE %d", pe);
     return send;

@@ -34,7 +34,7 @@ static void flush_pes(struct proto_worker *worker, struct uccs_request *all, con
 
 /* Returns true while gets or fetching atomics are under way that were issued before a quiet began (numbers below
  * `before`). `pes` null: to any PE. */
-static bool asked(struct proto_worker *worker, uint64_t before, const int *pes, size_t npes)
+static bool awaits_answers(struct proto_worker *worker, uint64_t before, const int *pes, size_t npes)
 {
     if (atomic_load_acquire(&worker->oldest) >=
         before) /* release: pending.c; so this thread sees the data they brought */
@@ -73,7 +73,7 @@ static void end_quiet(struct proto_worker *worker)
 static bool quiet_there(struct proto_worker *worker, const struct uccs_request *all, uint64_t before, const int *pes,
                         size_t npes)
 {
-    return atomic_load_acquire(&all->pending) == 1 && !asked(worker, before, pes, npes);
+    return atomic_load_acquire(&all->pending) == 1 && !awaits_answers(worker, before, pes, npes);
 }
 
 static void wait_for_one(struct proto_worker *worker, const struct uccs_request *all, uint64_t before, const int *pes,

@@ -28,7 +28,7 @@ STORE(64)
 
 /* Stores data after every earlier store of this process, since any data may be a flag. Stores an aligned element by one
  * release store, and other data by a release fence and a copy. */
-static void store(char *to, const void *from, size_t bytes)
+static void store_data(char *to, const void *from, size_t bytes)
 {
     switch ((uintptr_t)to & (bytes - 1) ? 0 : bytes) {
     case 1: store8(to, from); return;
@@ -53,7 +53,7 @@ static bool land_put(struct proto_arrival *arrival, const void *data)
 {
     char *to = proto_target_address(&arrival->header, arrival->header.at.offset, arrival->bytes);
     if (to && arrival->bytes)
-        store(to, data, arrival->bytes);
+        store_data(to, data, arrival->bytes);
     return to;
 }
 
@@ -92,7 +92,7 @@ static bool store_blocks(const struct wire_header *header, const struct spread *
         copy_blocks(all, s->stride, data, (ptrdiff_t)s->block, s->block, s->count);
     }
     for (uint64_t i = 0; !all && i < s->count && (to = find_block(header, s, i)); i++)
-        store(to, data + i * s->block, s->block);
+        store_data(to, data + i * s->block, s->block);
     return to;
 }
 
@@ -111,7 +111,8 @@ static bool land_blocks(struct proto_arrival *arrival, const void *data)
 static void land_flag(struct proto_arrival *arrival)
 {
     const uint64_t value = arrival->header.flag.value;
-    store(proto_target_in(&arrival->header, PROTO_ROWS, arrival->header.at.offset, sizeof value), &value, sizeof value);
+    store_data(proto_target_in(&arrival->header, PROTO_ROWS, arrival->header.at.offset, sizeof value), &value,
+               sizeof value);
     uccs_doorbell_wake_peers(); /* other PEs of the node wait for it, too */
 }
 

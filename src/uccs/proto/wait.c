@@ -7,9 +7,9 @@
 
 _Static_assert(PROTO_WORKERS <= UCCS_REST_FILES, "a descriptor for each worker");
 
-/* Pending requests the transport to make the worker's descriptor readable when something happens. Returns 0 when something has
+/* Asks the transport to make the worker's descriptor readable when something happens. Returns 0 when something has
  * happened already. Else it returns 1, and stores the descriptor, or -1 when another thread has the worker. */
-static int arm_lane(struct proto_worker *worker, int *descriptor)
+static int arm_worker(struct proto_worker *worker, int *descriptor)
 {
     *descriptor = -1;
     if (pthread_mutex_trylock(&worker->lock) != 0)
@@ -28,12 +28,12 @@ static uint64_t woken_by(uint64_t workers)
     return !atomic_load_relaxed(&uccs_progress_thread_on) || uccs_progress_thread_me ? workers | 1 : workers;
 }
 
-static int arm_lanes(uint64_t workers, struct pollfd *files)
+static int arm_workers(uint64_t workers, struct pollfd *files)
 {
     int count = 0;
     for (workers = woken_by(workers); workers; workers &= workers - 1) {
         files[count].events = POLLIN;
-        if (!arm_lane(&proto_workers[__builtin_ctzll(workers)], &files[count].fd))
+        if (!arm_worker(&proto_workers[__builtin_ctzll(workers)], &files[count].fd))
             return -1;
         count += files[count].fd >= 0;
     }
@@ -42,7 +42,7 @@ static int arm_lanes(uint64_t workers, struct pollfd *files)
 
 void proto_rest(uint64_t workers, struct uccs_wait *wait)
 {
-    uccs_rest_on(wait, arm_lanes, workers);
+    uccs_rest_on(wait, arm_workers, workers);
 }
 
 void proto_pause(struct proto_worker *worker, struct uccs_wait *wait)

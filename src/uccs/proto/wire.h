@@ -1,5 +1,5 @@
 /* A message between nodes is a header, then data. Both ends run the same build (the start checks it), so a header is
- * plain memory. Each kind of message has a struct of its own below; upper folders handle the kinds (link.h). wire.def
+ * plain memory. Each kind of message has a struct of its own below; upper folders handle the kinds (proto.h). wire.def
  * says of each kind what a message of it may be, and validate.c refuses every other one where it enters.
  *
  * No address travels: an `handle` or `block` is a handle of the PE that has issued the message (handle.c). */

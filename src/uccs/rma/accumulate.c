@@ -15,8 +15,9 @@ static inline bool is_plain(const struct uccs_endpoint *endpoint, const struct u
                       uccs_region_check(memory, offset, bytes) == UCCS_OK);
 }
 
-static int run(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const struct uccs_accumulate_op *change,
-               const void *operand, void *result, const struct uccs_op *op)
+static int run_accumulate(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
+                          const struct uccs_accumulate_op *change, const void *operand, void *result,
+                          const struct uccs_op *op)
 {
     if (is_plain(endpoint, memory, offset, change, op))
         return uccs_rma_change(endpoint->stream, change, memory, offset, operand, result);
@@ -75,7 +76,7 @@ int uccs_accumulate(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offse
     if (lat_unlikely(!uccs_type_takes(type, how) || (n && !operand && how != UCCS_NO_OP)))
         return UCCS_ERR_INVALID;
     const struct uccs_accumulate_op change = {(uint8_t)type, (uint8_t)how, n};
-    return run(endpoint, memory, offset, &change, operand, result, op);
+    return run_accumulate(endpoint, memory, offset, &change, operand, result, op);
 }
 
 int uccs_compare_and_swap(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, size_t size,
@@ -89,7 +90,7 @@ int uccs_compare_and_swap(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t
     memcpy(both, operand, size);
     memcpy(both + size, compare, size);
     const struct uccs_accumulate_op change = {types[size], UCCS_ACCUMULATE_SWAP, 1};
-    return run(endpoint, memory, offset, &change, both, result, op);
+    return run_accumulate(endpoint, memory, offset, &change, both, result, op);
 }
 
 int uccs_accumulate_intrinsic(uccs_endpoint_t endpoint, uccs_memory_t memory, enum uccs_type type,

@@ -14,8 +14,8 @@ static __attribute__((noinline)) int run_any(uccs_endpoint_t endpoint, uccs_memo
                                            .op = op});
 }
 
-static inline int run(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const struct uccs_atomic_op *a,
-                      void *result, const struct uccs_op *op)
+static inline int run_atomic(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
+                             const struct uccs_atomic_op *a, void *result, const struct uccs_op *op)
 {
     if (lat_unlikely(!endpoint || !memory || op || endpoint->ordered || endpoint->pe != memory->owner ||
                      !memory->near || memory->domain != UCCS_DOMAIN_CPU || (memory->address + offset) % a->size ||
@@ -32,5 +32,6 @@ int uccs_atomic(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, s
 {
     if (lat_unlikely(size != 4 && size != 8))
         return UCCS_ERR_INVALID;
-    return run(endpoint, memory, offset, &(struct uccs_atomic_op){what, (uint32_t)size, operand, compare}, result, op);
+    return run_atomic(endpoint, memory, offset, &(struct uccs_atomic_op){what, (uint32_t)size, operand, compare},
+                      result, op);
 }

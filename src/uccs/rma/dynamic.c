@@ -1,59 +1,47 @@
-/* Operations of node peers and of the owner on dynamic memory; see inner.h. mem/dynamic.h describes the table of
- * ranges. An operation goes range by range: by load and store where this process maps the range, else by the kernel's
- * copy or by the owner, as for other memory. The object's address is 0, so that an offset is an address there too. */
+/* Moves bytes to and from memory of this node: by load and store where this process maps it, else by the kernel's copy or by the
+ * owner. Dynamic memory goes range by range (mem/dynamic.h describes the table); its object's address is 0, so that an offset is an
+ * address there too. */
 #include "uccs/rma/inner.h"
 
 #include "uccs/mem/dynamic.h"
 
 #include <string.h>
 
-static int put_piece(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const char *source,
-                     const struct uccs_dynamic_piece *piece, const struct uccs_rma_later *later)
+/* Moves bytes that lie together in this process and in the owner; `near`: where this process maps them, or null. */
+static int move_piece(struct uccs_stream *stream, const struct uccs_region *memory, char *near, size_t offset,
+                      char *local, size_t bytes, bool put, const struct uccs_rma_later *later)
 {
-    if (piece->near) {
-        memcpy(piece->near, source, piece->bytes);
+    if (near) {
+        memcpy(put ? near : local, put ? local : near, bytes);
         return UCCS_OK;
     }
-    return uccs_cma_reaches(memory) ? uccs_cma_put(memory, offset, source, piece->bytes)
-                                    : uccs_remote_put(stream, memory, offset, source, piece->bytes, later);
+    if (!uccs_cma_reaches(memory))
+        return uccs_remote_move(stream, memory, offset, local, bytes, put, later);
+    return put ? uccs_cma_put(memory, offset, local, bytes) : uccs_cma_get(memory, offset, local, bytes);
 }
 
-static int get_piece(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *dest,
-                     const struct uccs_dynamic_piece *piece, const struct uccs_rma_later *later)
-{
-    if (piece->near) {
-        memcpy(dest, piece->near, piece->bytes);
-        return UCCS_OK;
-    }
-    return uccs_cma_reaches(memory) ? uccs_cma_get(memory, offset, dest, piece->bytes)
-                                    : uccs_remote_get(stream, memory, offset, dest, piece->bytes, later);
-}
-
-/* Goes from range to range. `local` is the source of a put or the destination of a get. */
-static int move(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *local, size_t length,
-                bool put, const struct uccs_rma_later *later)
+/* Goes from range to range. */
+static int move_dynamic(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *local,
+                        size_t length, bool put, const struct uccs_rma_later *later)
 {
     struct uccs_dynamic_piece piece;
     int status = UCCS_OK;
     for (size_t done = 0; done < length && status == UCCS_OK; done += piece.bytes) {
         status = uccs_dynamic_find(memory->attached, memory->owner, offset + done, length - done, &piece);
         if (status == UCCS_OK)
-            status = put ? put_piece(stream, memory, offset + done, local + done, &piece, later)
-                         : get_piece(stream, memory, offset + done, local + done, &piece, later);
+            status = move_piece(stream, memory, piece.near, offset + done, local + done, piece.bytes, put, later);
     }
     return status;
 }
 
-int uccs_dynamic_put(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const char *source,
-                     size_t length, const struct uccs_rma_later *later)
+int uccs_rma_move(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *local,
+                  size_t length, bool put, const struct uccs_rma_later *later)
 {
-    return move(stream, memory, offset, (char *)source, length, true, later);
-}
-
-int uccs_dynamic_get(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *dest,
-                     size_t length, const struct uccs_rma_later *later)
-{
-    return move(stream, memory, offset, dest, length, false, later);
+    if (!length)
+        return UCCS_OK;
+    if (lat_unlikely(memory->dynamic))
+        return move_dynamic(stream, memory, offset, local, length, put, later);
+    return move_piece(stream, memory, memory->near ? memory->near + offset : 0, offset, local, length, put, later);
 }
 
 int uccs_memory_dynamic(uccs_context_t context, uccs_memory_t *memory)

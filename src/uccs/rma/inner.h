@@ -76,13 +76,9 @@ struct uccs_rma_later {
     bool nowait;                   /* the first piece returns UCCS_AGAIN instead of waiting for room */
 };
 
-/* --- Dynamic memory of this node (dynamic.c). The caller has checked that ranges cover the bytes. Atomics use
- * uccs_dynamic_find. */
-
-int uccs_dynamic_put(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const char *source,
-                     size_t length, const struct uccs_rma_later *later);
-int uccs_dynamic_get(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *dest,
-                     size_t length, const struct uccs_rma_later *later);
+/* dynamic.c: puts bytes to memory of this node, or gets them. The caller has checked that memory, or its ranges, cover the bytes. */
+int uccs_rma_move(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *local,
+                  size_t length, bool put, const struct uccs_rma_later *later);
 
 /* --- Operations that the target executes (remote.c). They reach memory that is neither mapped nor open to the kernel's
  * copy (a container refuses it, or the PE is in another pid namespace). A block of the origin's region carries the
@@ -91,10 +87,8 @@ int uccs_dynamic_get(struct uccs_stream *stream, const struct uccs_region *memor
 
 /* When `later` is null these return when the target has executed the operation. Else they return when the source has
  * been copied. */
-int uccs_remote_put(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const void *source,
-                    size_t length, const struct uccs_rma_later *later);
-int uccs_remote_get(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, void *dest,
-                    size_t length, const struct uccs_rma_later *later);
+int uccs_remote_move(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *local,
+                     size_t length, bool put, const struct uccs_rma_later *later);
 /* Returns when the target has executed all parts: `status`, when it is an error, or that of a part. */
 int uccs_remote_finish(struct uccs_remote_wait *wait, int status);
 /* `result` receives the old value, of the atomic's size; it may be null. */

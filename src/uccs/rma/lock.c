@@ -18,19 +18,19 @@ struct pending {
     struct uccs_request *request;
 };
 
-static bool fits(const char *at, enum uccs_lock_mode mode)
+static bool lock_fits(const char *at, enum uccs_lock_mode mode)
 {
     return (unsigned)mode <= UCCS_LOCK_GUEST && (uintptr_t)at % CACHE_LINE == 0;
 }
 
-static bool admits(const struct uccs_ticket_lock *lock, enum uccs_lock_mode mode)
+static bool lock_admits(const struct uccs_ticket_lock *lock, enum uccs_lock_mode mode)
 {
     return mode != UCCS_LOCK_GUEST || atomic_load_relaxed(&lock->guests); /* set before the lock is used */
 }
 
 /* Finds any lock. Returns UCCS_OK, with `lock` null when it is on another node, or an error. */
-static int find(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode,
-                struct uccs_ticket_lock **lock)
+static int find_lock(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode,
+                     struct uccs_ticket_lock **lock)
 {
     struct uccs_dynamic_piece at;
     *lock = 0;
@@ -44,8 +44,8 @@ static int find(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, e
                                      .mapped = memory->domain == UCCS_DOMAIN_CPU};
     if (memory->dynamic)
         status = uccs_dynamic_find(memory->attached, memory->owner, offset, UCCS_LOCK_BYTES, &at);
-    if (status == UCCS_OK && (!at.mapped || at.bytes < UCCS_LOCK_BYTES || !fits(at.near, mode) ||
-                              !admits((struct uccs_ticket_lock *)at.near, mode)))
+    if (status == UCCS_OK && (!at.mapped || at.bytes < UCCS_LOCK_BYTES || !lock_fits(at.near, mode) ||
+                              !lock_admits((struct uccs_ticket_lock *)at.near, mode)))
         status = UCCS_ERR_INVALID;
     *lock = (struct uccs_ticket_lock *)at.near;
     return status;
@@ -57,7 +57,7 @@ static inline struct uccs_ticket_lock *find_mapped(uccs_endpoint_t endpoint, ucc
 {
     const bool fine = endpoint && memory && mode != UCCS_LOCK_GUEST && memory->near &&
                       memory->domain == UCCS_DOMAIN_CPU && memory->owner == endpoint->pe &&
-                      fits(memory->near + offset, mode) &&
+                      lock_fits(memory->near + offset, mode) &&
                       uccs_region_check(memory, offset, UCCS_LOCK_BYTES) == UCCS_OK;
     return lat_likely(fine) ? (struct uccs_ticket_lock *)(memory->near + offset) : 0;
 }
@@ -196,7 +196,7 @@ int uccs_lock_nb(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, 
                  uccs_request_t *request)
 {
     struct uccs_ticket_lock *lock;
-    int status = request ? find(endpoint, memory, offset, mode, &lock) : UCCS_ERR_INVALID;
+    int status = request ? find_lock(endpoint, memory, offset, mode, &lock) : UCCS_ERR_INVALID;
     if (status != UCCS_OK || lock)
         return status == UCCS_OK ? lock_near_nb(lock, mode, memory->owner, request) : status;
     struct uccs_request *object = uccs_request_materialise(request);
@@ -237,7 +237,7 @@ static inline int lock_near(struct uccs_ticket_lock *lock, enum uccs_lock_mode m
 static lat_cold int lock_any(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode)
 {
     struct uccs_ticket_lock *lock;
-    int status = find(endpoint, memory, offset, mode, &lock);
+    int status = find_lock(endpoint, memory, offset, mode, &lock);
     if (status != UCCS_OK)
         return status;
     if (uccs_handlers_running)
@@ -274,7 +274,7 @@ int uccs_unlock_mapped(uccs_endpoint_t endpoint, void *lock, enum uccs_lock_mode
 int uccs_lock_admit_guests(uccs_memory_t memory, size_t offset)
 {
     if (!memory || !memory->own || memory->dynamic || !memory->near || memory->domain != UCCS_DOMAIN_CPU ||
-        !fits(memory->near + offset, UCCS_LOCK_GUEST))
+        !lock_fits(memory->near + offset, UCCS_LOCK_GUEST))
         return UCCS_ERR_INVALID;
     int status = uccs_region_check(memory, offset, UCCS_LOCK_BYTES);
     if (status == UCCS_OK)
@@ -291,7 +291,7 @@ void uccs_lock_left(uccs_am_token_t token, const void *payload, size_t length, v
 static lat_cold int unlock_any(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode)
 {
     struct uccs_ticket_lock *lock;
-    int status = find(endpoint, memory, offset, mode, &lock);
+    int status = find_lock(endpoint, memory, offset, mode, &lock);
     if (status != UCCS_OK)
         return status;
     if (!lock)

@@ -5,10 +5,8 @@
 #include "uccs/core/fence.h"
 #include "uccs/comp/counter.h"
 
-#include <string.h>
-
 /* Keeps an ordered operation behind earlier ones. Stores follow stores; a read waits until they are visible. */
-static void before(const struct uccs_rma *rma)
+static void order_near(const struct uccs_rma *rma)
 {
     if (!uccs_rma_ordered(rma))
         return;
@@ -29,7 +27,7 @@ static int signal_target(const struct uccs_rma *rma, const struct uccs_signal *s
 }
 
 /* Counts and signals an operation whose data has been written (or read). */
-static int tell(const struct uccs_rma *rma)
+static int notify_near(const struct uccs_rma *rma)
 {
     const struct uccs_op *op = rma->op;
     const int pe = rma->endpoint->pe;
@@ -71,27 +69,6 @@ static bool part_of(const struct uccs_rma *rma, size_t i, struct part *part)
     return i == 0;
 }
 
-static int move(const struct uccs_rma *rma, const struct part *part, const struct uccs_rma_later *later)
-{
-    const struct uccs_region *memory = rma->memory;
-    const bool put = rma->kind == RMA_PUT;
-    char *near = memory->near;
-    if (!part->length)
-        return UCCS_OK;
-    if (near) {
-        memcpy(put ? near + part->offset : part->local, put ? part->local : near + part->offset, part->length);
-        return UCCS_OK;
-    }
-    if (memory->dynamic)
-        return put ? uccs_dynamic_put(rma->endpoint->stream, memory, part->offset, part->local, part->length, later)
-                   : uccs_dynamic_get(rma->endpoint->stream, memory, part->offset, part->local, part->length, later);
-    if (uccs_cma_reaches(memory))
-        return (put ? uccs_cma_put(memory, part->offset, part->local, part->length)
-                    : uccs_cma_get(memory, part->offset, part->local, part->length));
-    return put ? uccs_remote_put(rma->endpoint->stream, memory, part->offset, part->local, part->length, later)
-               : uccs_remote_get(rma->endpoint->stream, memory, part->offset, part->local, part->length, later);
-}
-
 /* When `later` is null, what the target executes is under way at the same time, and all of it has ended on return. */
 static int move_all(const struct uccs_rma *rma, const struct uccs_rma_later *later)
 {
@@ -100,13 +77,14 @@ static int move_all(const struct uccs_rma *rma, const struct uccs_rma_later *lat
     struct part part;
     int status = UCCS_OK;
     for (size_t i = 0; status == UCCS_OK && part_of(rma, i, &part); i++) {
-        status = move(rma, &part, &rest);
+        status = uccs_rma_move(rma->endpoint->stream, rma->memory, part.offset, part.local, part.length,
+                               rma->kind == RMA_PUT, &rest);
         rest.nowait = false;
     }
     return uccs_remote_finish(&wait, status);
 }
 
-static int apply(const struct uccs_rma *rma)
+static int apply_near(const struct uccs_rma *rma)
 {
     struct uccs_stream *stream = rma->endpoint->stream;
     uint64_t old;
@@ -136,7 +114,7 @@ static int start_any(const struct uccs_rma *rma, const struct uccs_rma_later *la
     return move_all(rma, later);
 }
 
-static int start(struct uccs_rma *rma)
+static int start_near(struct uccs_rma *rma)
 {
     const struct uccs_op *op = rma->op;
     const bool data_comes = rma->kind == RMA_GET || rma->result;
@@ -154,12 +132,12 @@ static int start(struct uccs_rma *rma)
  * may not outlast it. */
 int uccs_rma_near(struct uccs_rma *rma)
 {
-    before(rma);
+    order_near(rma);
     if (may_outlast(rma))
-        return start(rma);
-    int status = rma->atomic || rma->change ? apply(rma) : move_all(rma, 0);
+        return start_near(rma);
+    int status = rma->atomic || rma->change ? apply_near(rma) : move_all(rma, 0);
     if (status == UCCS_OK)
-        status = tell(rma);
+        status = notify_near(rma);
     if (status == UCCS_OK)
         uccs_rma_done(rma);
     return status;

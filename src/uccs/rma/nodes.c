@@ -6,7 +6,7 @@
 
 #define PACK_BYTES (256u << 10) /* at most this much of small blocks is packed into one message */
 
-static struct proto_worker_set *lanes_of(const struct uccs_rma *rma)
+static struct proto_worker_set *workers_of(const struct uccs_rma *rma)
 {
     return uccs_stream_workers(rma->endpoint->stream);
 }
@@ -22,18 +22,18 @@ static struct proto_op op_of(const struct uccs_rma *rma, enum proto_kind kind, s
                              .nonblocking = rma->op->nonblocking,
                              .ordered = uccs_rma_ordered(rma),
                              .pe = rma->memory->owner,
-                             .on = lanes_of(rma),
+                             .on = workers_of(rma),
                              .at = place_of(rma->memory, offset),
                              .request = rma->request};
 }
 
 /* Keeps an ordered operation behind earlier ones at the target. Messages hold it back there; only for a change of
  * memory that a long get still reads does it wait here. */
-static void before(const struct uccs_rma *rma)
+static void order_far(const struct uccs_rma *rma)
 {
     if (!uccs_rma_ordered(rma))
         return;
-    struct proto_issue_log *log = proto_log_of(lanes_of(rma));
+    struct proto_issue_log *log = proto_log_of(workers_of(rma));
     if (rma->kind == RMA_GET)
         proto_log_fence(log);
     else if (lat_unlikely(proto_log_fence_changes(log, rma->endpoint->pe)))
@@ -105,12 +105,12 @@ static int tell_behind(const struct uccs_rma *rma)
 static void keep_last(const struct uccs_rma *rma)
 {
     if (uccs_rma_tells(rma))
-        proto_log_fence(proto_log_of(lanes_of(rma)));
+        proto_log_fence(proto_log_of(workers_of(rma)));
 }
 
 /* Returns the error of an operation that the target has refused: UCCS_ERR_STALE, or, when the memory is dynamic and not
  * released, UCCS_ERR_BOUNDS. */
-static int refused(const struct uccs_region *memory)
+static int refusal_error(const struct uccs_region *memory)
 {
     return memory->dynamic && uccs_region_check(memory, 0, 0) == UCCS_OK ? UCCS_ERR_BOUNDS : UCCS_ERR_STALE;
 }
@@ -217,7 +217,7 @@ static int put_blocks(const struct uccs_rma *rma)
 }
 
 /* A put that is copied, and one as a block, have read the source when the call returns. */
-static int put(const struct uccs_rma *rma)
+static int put_far(const struct uccs_rma *rma)
 {
     struct uccs_request *local = 0;
     const bool copied = rma->blocks || (!rma->pieces && tells_twice(rma));
@@ -297,11 +297,11 @@ static int get_all(const struct uccs_rma *rma)
 {
     struct uccs_request all = {.pending = 1};
     uccs_request_handle handle = &all;
-    struct proto_worker *lane = proto_worker_of(lanes_of(rma));
+    struct proto_worker *worker = proto_worker_of(workers_of(rma));
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
     const int status = start_gets(rma, &handle, 0);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
-        proto_pause(lane, &wait);
+        proto_pause(worker, &wait);
     return status == UCCS_OK && all.error ? UCCS_ERR_STALE : status;
 }
 
@@ -318,7 +318,7 @@ static int get_now(const struct uccs_rma *rma)
 }
 
 /* A change of no element is no message. */
-static int change(const struct uccs_rma *rma, const struct proto_op *what)
+static int change_far(const struct uccs_rma *rma, const struct proto_op *what)
 {
     struct proto_op op = *what;
     op.kind = rma->change ? PROTO_ACCUMULATE : PROTO_ATOMIC;
@@ -335,7 +335,7 @@ static int fetch_now(const struct uccs_rma *rma)
 {
     struct proto_op op = op_of(rma, PROTO_ATOMIC, rma->offset);
     op.request = 0;
-    return rma->kind == RMA_GET ? get_now(rma) : change(rma, &op);
+    return rma->kind == RMA_GET ? get_now(rma) : change_far(rma, &op);
 }
 
 static int fetch_later(const struct uccs_rma *rma)
@@ -345,85 +345,65 @@ static int fetch_later(const struct uccs_rma *rma)
     if (!find_local(rma, &op.local))
         return UCCS_ERR_NO_MEMORY;
     op.with = notice_of(rma, with);
-    const int status = rma->kind == RMA_GET ? start_gets(rma, rma->request, op.local) : change(rma, &op);
+    const int status = rma->kind == RMA_GET ? start_gets(rma, rma->request, op.local) : change_far(rma, &op);
     /* Without a byte to fetch nothing comes: the handles must say so. */
     if (status == UCCS_OK && rma->request)
         uccs_request_loaded(rma->request);
     return end_call(rma, 0, status);
 }
 
-static int fetch(struct uccs_rma *rma)
+static int fetch_far(struct uccs_rma *rma)
 {
     const bool get = rma->kind == RMA_GET;
     if (rma->op->nonblocking && (!get || !uccs_rma_tells(rma) || tells_itself(rma)))
         return fetch_later(rma);
     const int status = fetch_now(rma);
     if (status != UCCS_OK)
-        return status == UCCS_ERR_STALE ? refused(rma->memory) : status;
+        return status == UCCS_ERR_STALE ? refusal_error(rma->memory) : status;
     uccs_rma_done(rma);
     return tell_behind(rma);
 }
 
-static int post(const struct uccs_rma *rma)
+static int post_far(const struct uccs_rma *rma)
 {
     struct proto_notify with[2];
     struct proto_op op = op_of(rma, PROTO_ATOMIC, rma->offset);
     op.with = notice_of(rma, with);
-    return end_call(rma, 0, change(rma, &op));
+    return end_call(rma, 0, change_far(rma, &op));
 }
 
-static int issue(struct uccs_rma *rma)
+static int issue_far(struct uccs_rma *rma)
 {
     const bool fetches = rma->kind == RMA_GET || (rma->atomic && rma->atomic->what == UCCS_ATOMIC_FETCH) || rma->result;
-    before(rma);
+    order_far(rma);
     if (fetches)
-        return fetch(rma);
-    return rma->kind == RMA_PUT ? put(rma) : post(rma);
+        return fetch_far(rma);
+    return rma->kind == RMA_PUT ? put_far(rma) : post_far(rma);
 }
 
 /* Returns true, after some progress, when the operation would wait for room, or for reads that it must stay behind. */
 static bool would_wait(const struct uccs_rma *rma)
 {
-    struct proto_issue_log *log = proto_log_of(lanes_of(rma));
+    struct proto_issue_log *log = proto_log_of(workers_of(rma));
     if (proto_log_busy(log))
         return true;
     if (!uccs_rma_ordered(rma) || rma->kind == RMA_GET || !proto_log_reads(log, rma->endpoint->pe))
         return false;
-    (void)proto_progress(proto_worker_of(lanes_of(rma)));
+    (void)proto_progress(proto_worker_of(workers_of(rma)));
     return true;
-}
-
-/* An operation that had no memory has not used the handles that it was given, unless some of its messages have left. */
-static void restore(uccs_request_t *handle, uccs_request_handle before)
-{
-    if (!handle || uccs_request_object(before) || !uccs_request_object(*handle) || uccs_request_pending(*handle))
-        return;
-    uccs_request_free(handle);
-    *handle = before;
-}
-
-static int issue_or_restore(struct uccs_rma *rma)
-{
-    const uccs_request_handle request = rma->request ? *rma->request : 0, local = rma->op->local ? *rma->op->local : 0;
-    const int status = issue(rma);
-    if (lat_unlikely(status == UCCS_ERR_NO_MEMORY)) {
-        restore(rma->request, request);
-        restore(rma->op->local, local);
-    }
-    return status;
 }
 
 /* With nowait, an operation of many messages may go beyond the room, which was there when it began. */
 int uccs_rma_far(struct uccs_rma *rma)
 {
-    if (lat_unlikely(!lanes_of(rma)))
+    if (lat_unlikely(!workers_of(rma)))
         return UCCS_ERR_NO_MEMORY;
     if (lat_likely(!rma->op->nowait))
-        return issue_or_restore(rma);
+        return issue_far(rma);
     if (would_wait(rma))
         return UCCS_AGAIN;
     proto_never_waits = true;
-    int status = issue_or_restore(rma);
+    int status = issue_far(rma);
     proto_never_waits = false;
     return status;
 }

@@ -84,7 +84,7 @@ static int check_change(const struct uccs_rma *rma)
     return uccs_rma_check(rma->endpoint, rma->memory, rma->offset, bytes, rma->op);
 }
 
-static int check(const struct uccs_rma *rma)
+static int check_rma(const struct uccs_rma *rma)
 {
     if (rma->change)
         return check_change(rma);
@@ -139,7 +139,7 @@ static struct end *new_end(const struct uccs_op *op)
 }
 
 /* Makes a request of the operation's own, which the program's request counts as one operation. */
-static int prepare(struct uccs_rma *rma)
+static int prepare_rma(struct uccs_rma *rma)
 {
     const struct uccs_op *op = rma->op;
     rma->request = op->request;
@@ -159,33 +159,54 @@ static int prepare(struct uccs_rma *rma)
 }
 
 /* The call had no effect: nothing follows. */
-static void drop(struct uccs_request *own)
+static void drop_end(struct uccs_request *own)
 {
     free_end(own->argument);
     own->then = 0;
 }
 
-static void leave(struct uccs_rma *rma, int status)
+static void leave_rma(struct uccs_rma *rma, int status)
 {
     struct uccs_request *own = uccs_request_object(rma->own);
     if (lat_likely(!own))
         return;
     if (status != UCCS_OK)
-        drop(own);
+        drop_end(own);
     else if (atomic_load_acquire(&own->dirty)) /* release: uccs_request_stored */
         uccs_quiet();
     uccs_request_free(&rma->own);
 }
 
-int uccs_rma_run(struct uccs_rma *rma)
+static int run_checked(struct uccs_rma *rma)
 {
-    rma->op = rma->op ? rma->op : &no_options;
-    int status = check(rma);
-    if (status == UCCS_OK)
-        status = prepare(rma);
+    int status = prepare_rma(rma);
     if (lat_unlikely(status != UCCS_OK))
         return status;
     status = uccs_region_far(rma->memory) ? uccs_rma_far(rma) : uccs_rma_near(rma);
-    leave(rma, status);
+    leave_rma(rma, status);
+    return status;
+}
+
+/* An operation that had no memory has not used the handles that it was given, unless some of its messages have left. */
+static void restore_request(uccs_request_t *handle, uccs_request_handle before)
+{
+    if (!handle || uccs_request_object(before) || !uccs_request_object(*handle) || uccs_request_pending(*handle))
+        return;
+    uccs_request_free(handle);
+    *handle = before;
+}
+
+int uccs_rma_run(struct uccs_rma *rma)
+{
+    const struct uccs_op *op = rma->op = rma->op ? rma->op : &no_options;
+    int status = check_rma(rma);
+    if (lat_unlikely(status != UCCS_OK))
+        return status;
+    const uccs_request_handle request = op->request ? *op->request : 0, local = op->local ? *op->local : 0;
+    status = run_checked(rma);
+    if (lat_unlikely(status == UCCS_ERR_NO_MEMORY || status == UCCS_AGAIN)) {
+        restore_request(op->request, request);
+        restore_request(op->local, local);
+    }
     return status;
 }

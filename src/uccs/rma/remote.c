@@ -36,7 +36,7 @@ static void change_elements(struct call *call, void *here)
     uccs_accumulate_apply(&call->change, &place, call + 1, call->local ? old_values(call) : 0);
 }
 
-static int execute(struct call *call)
+static int execute_call(struct call *call)
 {
     char *here;
     size_t bytes = call->kind == CHANGE ? uccs_accumulate_bytes(&call->change) : call->length; /* of memory */
@@ -56,7 +56,7 @@ void uccs_remote_arrived(uccs_am_token_t token, const void *payload, size_t leng
 {
     struct call *call = (struct call *)token->block->payload;
     (void)payload, (void)length, (void)argument;
-    call->status = execute(call);
+    call->status = execute_call(call);
     token->block->failed = call->status != UCCS_OK;
 }
 
@@ -97,7 +97,7 @@ static struct uccs_bounce *get_block(size_t length, bool nowait)
 }
 
 /* Counts an operation that is about to be under way. */
-static void begin(struct call *call, struct uccs_bounce *block, const struct uccs_rma_later *later)
+static void begin_call(struct call *call, struct uccs_bounce *block, const struct uccs_rma_later *later)
 {
     block->landed = landed;
     block->request = later ? later->request : 0;
@@ -124,8 +124,8 @@ static int give_up(struct call *call, struct uccs_bounce *block)
     return UCCS_AGAIN;
 }
 
-static int post(struct uccs_stream *stream, const struct uccs_region *memory, const struct call *what,
-                const void *source, const struct uccs_rma_later *later)
+static int post_call(struct uccs_stream *stream, const struct uccs_region *memory, const struct call *what,
+                     const void *source, const struct uccs_rma_later *later)
 {
     const bool nowait = later && later->nowait;
     struct uccs_bounce *block = get_block(what->length, nowait);
@@ -141,7 +141,7 @@ static int post(struct uccs_stream *stream, const struct uccs_region *memory, co
         memcpy(call + 1, source, what->length);
     if (what->kind == CHANGE && source)
         memcpy(call + 1, source, uccs_accumulate_operand(&what->change));
-    begin(call, block, later);
+    begin_call(call, block, later);
     while (!uccs_am_try(uccs_index(memory->owner), UCCS_INNER_REMOTE, 0, sizeof *call + what->length, block)) {
         if (nowait)
             return give_up(call, block);
@@ -158,35 +158,23 @@ int uccs_remote_finish(struct uccs_remote_wait *wait, int status)
     return status == UCCS_OK ? wait->status : status;
 }
 
-static int move(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *local, size_t length,
-                enum call_kind kind, const struct uccs_rma_later *later)
+int uccs_remote_move(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *local,
+                     size_t length, bool put, const struct uccs_rma_later *later)
 {
     struct uccs_remote_wait wait = {0};
     struct uccs_rma_later rest = later ? *later : (struct uccs_rma_later){0};
     int status = UCCS_OK;
     for (size_t at = 0, piece; at < length && status == UCCS_OK; at += piece) {
         piece = length - at < PIECE ? length - at : PIECE;
-        struct call call = {.kind = kind,
+        struct call call = {.kind = put ? PUT : GET,
                             .offset = offset + at,
                             .length = piece,
                             .local = local + at,
                             .wait = later ? later->wait : &wait};
-        status = post(stream, memory, &call, local + at, later ? &rest : 0);
+        status = post_call(stream, memory, &call, local + at, later ? &rest : 0);
         rest.nowait = false;
     }
     return uccs_remote_finish(&wait, status);
-}
-
-int uccs_remote_put(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const void *source,
-                    size_t length, const struct uccs_rma_later *later)
-{
-    return move(stream, memory, offset, (char *)source, length, PUT, later);
-}
-
-int uccs_remote_get(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, void *dest,
-                    size_t length, const struct uccs_rma_later *later)
-{
-    return move(stream, memory, offset, dest, length, GET, later);
 }
 
 int uccs_remote_atomic(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset,
@@ -199,7 +187,7 @@ int uccs_remote_atomic(struct uccs_stream *stream, const struct uccs_region *mem
                         .atomic = *atomic,
                         .local = result,
                         .wait = later ? 0 : &wait};
-    return uccs_remote_finish(&wait, post(stream, memory, &call, 0, later));
+    return uccs_remote_finish(&wait, post_call(stream, memory, &call, 0, later));
 }
 
 int uccs_remote_change(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset,
@@ -220,7 +208,7 @@ int uccs_remote_change(struct uccs_stream *stream, const struct uccs_region *mem
                             .change = some,
                             .local = result ? (char *)result + at : 0,
                             .wait = later ? 0 : &wait};
-        status = post(stream, memory, &call, operand ? (const char *)operand + at : 0, later ? &rest : 0);
+        status = post_call(stream, memory, &call, operand ? (const char *)operand + at : 0, later ? &rest : 0);
         rest.nowait = false;
     }
     return uccs_remote_finish(&wait, status);

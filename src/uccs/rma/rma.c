@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static inline void copy(void *to, const void *from, size_t length)
+static inline void copy_plain(void *to, const void *from, size_t length)
 {
     if (length == sizeof(uint64_t))
         memcpy(to, from, sizeof(uint64_t));
@@ -32,21 +32,21 @@ static __attribute__((noinline)) int move(enum uccs_rma_kind kind, uccs_endpoint
                                            .op = op});
 }
 
-static inline int put(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const void *source, size_t length,
-                      const struct uccs_op *op)
+static inline int put_plain(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const void *source,
+                            size_t length, const struct uccs_op *op)
 {
     if (!is_plain(endpoint, memory, offset, length, op) || !source)
         return move(RMA_PUT, endpoint, memory, offset, source, length, op);
-    copy(memory->near + offset, source, length);
+    copy_plain(memory->near + offset, source, length);
     return UCCS_OK;
 }
 
-static inline int get(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, void *dest, size_t length,
-                      const struct uccs_op *op)
+static inline int get_plain(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, void *dest, size_t length,
+                            const struct uccs_op *op)
 {
     if (!is_plain(endpoint, memory, offset, length, op) || !dest)
         return move(RMA_GET, endpoint, memory, offset, dest, length, op);
-    copy(dest, memory->near + offset, length);
+    copy_plain(dest, memory->near + offset, length);
     return UCCS_OK;
 }
 
@@ -81,13 +81,13 @@ static int move_pieces(enum uccs_rma_kind kind, uccs_endpoint_t endpoint, uccs_m
 int uccs_put(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const void *source, size_t length,
              const struct uccs_op *op)
 {
-    return put(endpoint, memory, offset, source, length, op);
+    return put_plain(endpoint, memory, offset, source, length, op);
 }
 
 int uccs_get(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, void *dest, size_t length,
              const struct uccs_op *op)
 {
-    return get(endpoint, memory, offset, dest, length, op);
+    return get_plain(endpoint, memory, offset, dest, length, op);
 }
 
 int uccs_put_blocks(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const void *source,
