@@ -5,8 +5,8 @@
 
 #include <dlfcn.h>
 
-#define EAGER 64  /* looks in vain of a wait of the MPI's, before they get rarer */
-#define SELDOM 16 /* then one in so many of its rounds looks */
+#define EAGER 64  /* polls in vain within a wait of the MPI's, before they get rarer */
+#define SELDOM 16 /* then one poll in this many rounds of the wait */
 
 /* Open MPI calls registered functions in every wait of its own. Its progress function is cheaper than a probe. */
 static int (*opal_register)(int (*)(void)), (*opal_unregister)(int (*)(void));

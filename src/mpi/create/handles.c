@@ -42,7 +42,7 @@ static uint64_t hash_of(const struct lmpi_window *window, const struct handle *h
     return siphash(window->key, (const char *)handle + sizeof handle->hash, bytes);
 }
 
-static void unregister(const struct exposed *gone)
+static void unregister_exposed(const struct exposed *gone)
 {
     if (gone->memory)
         uccs_memory_release(gone->memory);
@@ -56,7 +56,7 @@ static bool is_mapped(const struct lmpi_window *window, const struct exposed *go
     return __atomic_load_n(&own->handles[gone->number % LMPI_HANDLES], __ATOMIC_SEQ_CST) != 0; /* partner: reach */
 }
 
-/* Takes those of a window from a list: all, or those that nobody maps. Under lock. */
+/* Takes the handles of a window off a list: all of them, or the ones that nobody maps. Under lock. */
 static struct exposed *take_exposed(struct exposed **from, const struct lmpi_window *window, bool all)
 {
     struct exposed *taken = 0;
@@ -77,7 +77,7 @@ static void unregister_all(struct exposed *gone)
 {
     for (struct exposed *next; gone; gone = next) {
         next = gone->next;
-        unregister(gone);
+        unregister_exposed(gone);
         free(gone);
     }
 }
@@ -109,7 +109,7 @@ static int register_handle(struct handle *handle, void *base, size_t bytes, stru
     entry->block = lmpi_block_pin(base);
     if (uccs_memory_register(lmpi_process.context, base, bytes, &entry->memory) != UCCS_OK ||
         uccs_memory_export(entry->memory, handle->memory, &length) != UCCS_OK) {
-        unregister(entry);
+        unregister_exposed(entry);
         return MPI_ERR_RMA_ATTACH;
     }
     handle->bytes = bytes;

@@ -81,7 +81,7 @@ static bool value_of(const char *line, const char *key, char *value, size_t capa
 }
 
 /* Sends a line and reads the answer. Returns false when it tells of a failure, or has no such key. */
-static bool ask_launcher(const char *line, const char *key, char *value, size_t capacity)
+static bool query_launcher(const char *line, const char *key, char *value, size_t capacity)
 {
     char answer[LINE_BYTES];
     return send_all(pmi.launcher, line, strlen(line)) && read_line(answer) && !strstr(answer, "rc=-") &&
@@ -91,9 +91,9 @@ static bool ask_launcher(const char *line, const char *key, char *value, size_t 
 static void leave_word(void)
 {
     char line[512], code[16];
-    pmi.met = ask_launcher("cmd=get_my_kvsname\n", "kvsname=", pmi.space, sizeof pmi.space);
+    pmi.met = query_launcher("cmd=get_my_kvsname\n", "kvsname=", pmi.space, sizeof pmi.space);
     snprintf(line, sizeof line, "cmd=put kvsname=%s key=lateral-mpi.%s value=1\n", pmi.space, pmi.rank);
-    pmi.published = pmi.met && ask_launcher(line, "rc=", code, sizeof code);
+    pmi.published = pmi.met && query_launcher(line, "rc=", code, sizeof code);
 }
 
 /* Copies what one end has sent to the other. Returns false when the connection ends. */
@@ -188,7 +188,7 @@ static bool present_process(char size[16])
 {
     char line[LINE_BYTES], answer[16];
     snprintf(line, sizeof line, "cmd=initack pmiid=%s\n", getenv("PMI_ID"));
-    if (!ask_launcher(line, "cmd=", answer, sizeof answer) || strcmp(answer, "initack") != 0)
+    if (!query_launcher(line, "cmd=", answer, sizeof answer) || strcmp(answer, "initack") != 0)
         return false;
     for (int i = 0; i < 3; i++) {
         if (!read_line(line))
@@ -268,5 +268,5 @@ bool lmpi_pmi_knows(int rank)
 {
     char line[512], value[16];
     snprintf(line, sizeof line, "cmd=get kvsname=%s key=lateral-mpi.%d\n", pmi.space, rank);
-    return ask_launcher(line, "value=", value, sizeof value);
+    return query_launcher(line, "value=", value, sizeof value);
 }

@@ -1,4 +1,4 @@
-/* Tells the ranks that run with this library from those that do not, who join no collective call of it.
+/* Finds the ranks that run without this library: they join no collective call of it.
  *
  * A rank leaves a word in the launcher's key space while the MPI starts, and the MPI's own start shows it to the others: over PMIx and
  * over PMI-1. Under other launchers all ranks count as present.

@@ -32,7 +32,7 @@ static bool find_op(const char *word, size_t length, MPI_Op *op, bool *swaps)
     return false;
 }
 
-/* All ranks that have memory are reached so. */
+/* Returns whether the accumulate is intrinsic at all ranks that have memory. */
 static bool is_everywhere(const struct lmpi_window *window, const struct lmpi_op *op)
 {
     bool all = true;
@@ -56,9 +56,9 @@ bool lmpi_promise_kept(const struct lmpi_window *window, int rank, MPI_Aint at, 
     return false;
 }
 
-/* Returns an error class. */
-static int ask_op(const struct lmpi_window *window, const char *word, size_t length, const struct lmpi_type *type,
-                  int *flag)
+/* Clears *flag unless the operation of a word is intrinsic at all ranks. Returns an error class. */
+static int judge_op(const struct lmpi_window *window, const char *word, size_t length, const struct lmpi_type *type,
+                    int *flag)
 {
     struct lmpi_op op;
     MPI_Op which;
@@ -87,7 +87,7 @@ int MPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype type
     all = !max_count || elements <= LMPI_INTRINSIC_MOST / (size_t)max_count;
     for (const char *word = ops; status == MPI_SUCCESS; word++) {
         size_t length = strcspn(word, ",");
-        status = ask_op(window, word, length, known, &all);
+        status = judge_op(window, word, length, known, &all);
         word += length;
         if (!*word)
             break;

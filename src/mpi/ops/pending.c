@@ -149,7 +149,7 @@ static int poll_request(void *state, MPI_Status *status)
 }
 
 /* Waits a little, as the substrate waits. The request's own word may go with its window meanwhile. */
-static void rest(void)
+static void wait_a_part(void)
 {
     static const uint64_t never;
     const struct uccs_condition condition = {.word = &never, .at_least = 1};
@@ -163,7 +163,7 @@ static int wait_for(int count, void **states, double timeout, MPI_Status *status
     (void)timeout, (void)status;
     for (int i = 0; i < count; i++)
         while (!poll_pending(states[i]))
-            rest();
+            wait_a_part();
     return MPI_SUCCESS;
 }
 

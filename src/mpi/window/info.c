@@ -62,7 +62,7 @@ int lmpi_info_ids(MPI_Info info)
     return end != text && !*end && wanted >= 0 && wanted <= INT_MAX ? (int)wanted : IDS;
 }
 
-/* Hints. MPI_Win_get_info gives those that the layer knows, with the program's value where that is one of theirs. */
+/* MPI_Win_get_info gives the hints that the layer knows, each with the program's value where the hint allows that value. */
 
 enum rule { BOOLEAN, ORDERING, OPERATIONS, NUMBER };
 
