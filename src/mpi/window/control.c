@@ -83,12 +83,15 @@ static int begin_record(const struct lmpi_window *window, int rank)
 void lmpi_await_slow(const uint64_t *word, uint64_t least, const struct lmpi_window *window, int rank)
 {
     const struct uccs_condition condition = {.word = word, .at_least = (int64_t)least};
-    int record = 0;
+    int record = 0, status;
     lmpi_calling++;
-    for (int64_t part = LONG; uccs_wait_conditions(&condition, 1, 1, part, 0, 0) == UCCS_IN_PROGRESS; part = PART)
+    for (int64_t part = LONG; (status = uccs_wait_conditions(&condition, 1, 1, part, 0, 0)) == UCCS_IN_PROGRESS;
+         part = PART)
         record = record ? record : begin_record(window, rank);
     uccs_waiting_end(record);
     lmpi_calling--;
+    if (status != UCCS_OK) /* the program calls from a handler of an active message */
+        lmpi_unreachable("a word", lmpi_process.rank, status);
 }
 
 /* --- Meetings */

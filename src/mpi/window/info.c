@@ -133,7 +133,7 @@ static void add_creation(MPI_Info info, const struct lmpi_window *window)
     snprintf(text, sizeof text, "%u", (unsigned)first->peer[first->rank].ids);
     PMPI_Info_set(info, LMPI_NOTIFY_IDS, text);
     PMPI_Info_set(info, "alloc_shared_noncontig", pieces ? "true" : "false");
-    if (!first->own_block)
+    if (!first->own_block || window->of_memhandle)
         return;
     snprintf(text, sizeof text, "%zu", first->own_block->alignment);
     PMPI_Info_set(info, "mpi_minimum_memory_alignment", text);
