@@ -112,7 +112,7 @@ void lat_ct_free(shmemx_ct_t *ct)
 }
 
 /* The join of uccs_counter_agree: every member folds what all members gave, in the same order. */
-static int join(void *members, uint64_t *words, size_t n, bool maximum)
+static int join_members(void *members, uint64_t *words, size_t n, bool maximum)
 {
     struct uccs_team *team = members;
     uccs_team_exchange(team, words, n * sizeof *words);
@@ -135,7 +135,7 @@ int lat_ct_create_team(shmem_team_t team, shmemx_ct_t *ct)
     *ct = 0;
     if (!members)
         return -1;
-    const struct uccs_counter_members how = {.join = join,
+    const struct uccs_counter_members how = {.join = join_members,
                                              .members = &members->group,
                                              .salt = (uint32_t)members->group.area};
     if (uccs_counter_agree(&how, &counter) != UCCS_OK)

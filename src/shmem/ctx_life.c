@@ -16,7 +16,7 @@ static bool threads_share(long options)
 
 /* Finds how the context translates PE numbers. A team that lists its members comes from SHMEM_TEAM_SHARED by strided
  * splits, so their indices are a stride apart. */
-static void translate(struct shmem_ctx_impl *ctx, const struct shmem_team_impl *team)
+static void find_translation(struct shmem_ctx_impl *ctx, const struct shmem_team_impl *team)
 {
     const int *pes = team->group.pes;
     ctx->start = pes ? UCCS_PE_BY_INDEX + (int)uccs_index(pes[0]) : team->start;
@@ -35,7 +35,7 @@ int lat_team_create_ctx(shmem_team_t handle, long options, shmem_ctx_t *ctx)
                                   .options = options,
                                   .team = team,
                                   .lanes.spread = threads_share(options)};
-    translate(&what, team);
+    find_translation(&what, team);
     struct shmem_ctx_impl *made = lat_ctx_make(&team->contexts, &what);
     if (!made)
         return -1;

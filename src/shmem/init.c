@@ -55,7 +55,7 @@ static int open_all(void)
 
 static void finalize_at_exit(void);
 
-static int start(int requested)
+static int start_library(int requested)
 {
     static bool hooked;
     if (open_all() != 0)
@@ -80,7 +80,7 @@ int lat_init_thread(int requested, int *provided)
     if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE)
         status = -1;
     else if (depth == 0)
-        status = start(requested);
+        status = start_library(requested);
     if (status == 0) {
         depth++;
         *provided = lat_thread_level;
@@ -115,7 +115,7 @@ void lat_start_pes(int npes)
     on_exit(finalize_old_way, 0);
 }
 
-static bool stop(int seconds)
+static bool stop_library(int seconds)
 {
     uccs_wait_tasks_finished();
     if (!seconds)
@@ -137,7 +137,7 @@ static void finalize_at_exit(void)
     if (lat_state != LAT_RUNNING || rte_exit_status() != 0)
         return;
     lat_leave(0);
-    if (stop(started_old_way ? 0 : SECONDS_FOR_OTHERS))
+    if (stop_library(started_old_way ? 0 : SECONDS_FOR_OTHERS))
         return;
     log_line("exited without shmem_finalize, and the other PEs did not follow within %d s; call shmem_finalize "
              "on every PE",
@@ -150,7 +150,7 @@ static void finalize_once(void)
     lat_require("shmem_finalize");
     if (depth > 1)
         lat_barrier_all();
-    else if (!stop(rte_exit_status() ? SECONDS_FOR_OTHERS : 0))
+    else if (!stop_library(rte_exit_status() ? SECONDS_FOR_OTHERS : 0))
         rte_end_exit(); /* in an exit with an error, of which the others know nothing */
     depth--;
 }

@@ -34,7 +34,7 @@ static struct part {
 } parts[PARTS];
 static pthread_mutex_t heap_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static char *base(void)
+static char *heap_base(void)
 {
     size_t bytes;
     return uccs_memory_heap(&bytes);
@@ -51,7 +51,7 @@ int lat_mem_open(void)
         log_line("no memory is left for the books of the symmetric heap");
         return -1;
     }
-    lat_guard_open(base(), bytes);
+    lat_guard_open(heap_base(), bytes);
     return 0;
 }
 
@@ -94,14 +94,14 @@ static void tell_no_room(const char *call, size_t size, int status)
 }
 
 /* Notes a block that the books have given. */
-static void given(const struct part *part, size_t offset, size_t size)
+static void note_given(const struct part *part, size_t offset, size_t size)
 {
     uccs_memory_used(part->start + offset + size);
     if (part == &parts[PROPER])
         lat_guard_given(offset, size);
 }
 
-static void *allocate(const char *call, size_t alignment, size_t size)
+static void *allocate_block(const char *call, size_t alignment, size_t size)
 {
     size_t offset;
     pthread_mutex_lock(&heap_lock);
@@ -109,9 +109,9 @@ static void *allocate(const char *call, size_t alignment, size_t size)
     if (status)
         tell_no_room(call, size, status);
     else
-        given(&parts[PROPER], offset, size);
+        note_given(&parts[PROPER], offset, size);
     pthread_mutex_unlock(&heap_lock);
-    return status ? 0 : base() + offset;
+    return status ? 0 : heap_base() + offset;
 }
 
 /* Alignments beyond the stride of the PEs' heaps would not hold at every PE. Those below the size of a
@@ -127,7 +127,7 @@ void *lat_malloc(size_t size)
     lat_require("shmem_malloc");
     if (size == 0)
         return 0;
-    void *block = allocate("shmem_malloc", 0, size);
+    void *block = allocate_block("shmem_malloc", 0, size);
     lat_barrier_all();
     return block;
 }
@@ -174,14 +174,14 @@ static void *allocate_adapters(size_t size)
     pthread_mutex_lock(&heap_lock);
     const int status = heap_alloc(part->books, size, 0, &offset);
     if (!status)
-        given(part, offset, size);
+        note_given(part, offset, size);
     pthread_mutex_unlock(&heap_lock);
     if (status) { /* alike at all PEs */
         log_debug("SHMEM_MALLOC_ATOMICS_REMOTE: the memory for it is used up, so the processors do the atomics");
         return 0;
     }
     if (all_agree(proto_adapter_share(part->start + offset, size)))
-        return base() + part->start + offset;
+        return heap_base() + part->start + offset;
     pthread_mutex_lock(&heap_lock);
     heap_free(part->books, offset);
     pthread_mutex_unlock(&heap_lock);
@@ -197,7 +197,7 @@ void *lat_malloc_with_hints(size_t size, long hints)
         return 0;
     void *block = hints & SHMEM_MALLOC_ATOMICS_REMOTE ? allocate_adapters(size) : 0;
     if (!block)
-        block = allocate("shmem_malloc_with_hints", 0, size);
+        block = allocate_block("shmem_malloc_with_hints", 0, size);
     lat_barrier_all();
     return block;
 }
@@ -210,7 +210,7 @@ void *lat_calloc(size_t count, size_t size)
     lat_require("shmem_calloc");
     if (count == 0 || size == 0 || __builtin_mul_overflow(count, size, &bytes))
         return 0;
-    void *block = allocate("shmem_calloc", 0, bytes);
+    void *block = allocate_block("shmem_calloc", 0, bytes);
     if (block)
         memset(block, 0, bytes);
     lat_barrier_all();
@@ -224,7 +224,7 @@ void *lat_align(size_t alignment, size_t size)
         return 0;
     if (!holds_everywhere(alignment))
         return 0;
-    void *block = allocate("shmem_align", alignment, size);
+    void *block = allocate_block("shmem_align", alignment, size);
     lat_barrier_all();
     return block;
 }
@@ -249,7 +249,7 @@ static struct part *block_of(const char *call, const void *ptr, size_t *offset)
     int status = heap_size_of(part->books, *offset, &size);
     if (status == HEAP_INSIDE && heap_around(part->books, *offset, &start, &size))
         lat_fail(call, "ptr %p points into the block of %zu bytes at %p, not at its start", ptr, size,
-                 (void *)(base() + part->start + start));
+                 (void *)(heap_base() + part->start + start));
     if (status)
         lat_fail(call, "ptr %p %s", ptr, heap_reason(status));
     return part;
@@ -268,7 +268,7 @@ bool lat_mem_around(const void *addr, uintptr_t *start, size_t *bytes)
     return live;
 }
 
-static void release(const char *call, void *ptr)
+static void release_block(const char *call, void *ptr)
 {
     size_t offset, size;
     const struct part *part = block_of(call, ptr, &offset);
@@ -283,7 +283,7 @@ static void release(const char *call, void *ptr)
 void lat_free(void *ptr)
 {
     if (lat_require_or_leave("shmem_free") && ptr)
-        release("shmem_free", ptr);
+        release_block("shmem_free", ptr);
 }
 
 /* The bytes of the old block may lie in the new one. */
@@ -292,12 +292,12 @@ static void move_block(size_t old, size_t old_size, size_t offset, size_t size)
     lat_guard_given(offset, size);
     lat_guard_given(old, old_size); /* with the bytes behind the program's */
     if (offset != old)
-        memmove(base() + offset, base() + old, old_size < size ? old_size : size);
+        memmove(heap_base() + offset, heap_base() + old, old_size < size ? old_size : size);
     lat_guard_taken(old, old_size);
     lat_guard_given(offset, size);
 }
 
-static void *resize(void *ptr, size_t size)
+static void *resize_block(void *ptr, size_t size)
 {
     size_t old, old_size, offset;
     struct heap *books = block_of("shmem_realloc", ptr, &old)->books;
@@ -311,7 +311,7 @@ static void *resize(void *ptr, size_t size)
         move_block(old, old_size, offset, size);
     }
     pthread_mutex_unlock(&heap_lock);
-    return status ? 0 : base() + offset;
+    return status ? 0 : heap_base() + offset;
 }
 
 /* A block of the adapter's part moves to the heap proper, since a larger one would have to be agreed on again: what the
@@ -320,7 +320,7 @@ static void *leave_adapter(void *ptr, size_t size)
 {
     size_t old, old_size;
     struct part *part = block_of("shmem_realloc", ptr, &old);
-    void *block = allocate("shmem_realloc", 0, size);
+    void *block = allocate_block("shmem_realloc", 0, size);
     if (!block)
         return 0;
     pthread_mutex_lock(&heap_lock);
@@ -338,12 +338,12 @@ void *lat_realloc(void *ptr, size_t size)
     if (!ptr)
         return lat_malloc(size);
     if (size == 0) {
-        release("shmem_realloc", ptr);
+        release_block("shmem_realloc", ptr);
         return 0;
     }
     (void)block_of("shmem_realloc", ptr, &offset);
     lat_barrier_all(); /* peers' puts into the old block are in before it moves */
-    void *block = uccs_memory_of_adapter(ptr) ? leave_adapter(ptr, size) : resize(ptr, size);
+    void *block = uccs_memory_of_adapter(ptr) ? leave_adapter(ptr, size) : resize_block(ptr, size);
     lat_barrier_all();
     return block;
 }

@@ -52,7 +52,7 @@ static size_t any_between(const struct lat_wait_set *set, size_t from, size_t to
 }
 
 /* Returns a pseudo-random place to begin a scan, so that no pattern of calls skips an element for ever. */
-static size_t somewhere(size_t nelems)
+static size_t random_start(size_t nelems)
 {
     static _Thread_local uint64_t state;
     state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -61,7 +61,7 @@ static size_t somewhere(size_t nelems)
 
 static size_t any_once(const struct lat_wait_set *set)
 {
-    size_t from = set->nelems > 1 ? somewhere(set->nelems) : 0;
+    size_t from = set->nelems > 1 ? random_start(set->nelems) : 0;
     size_t found = any_between(set, from, set->nelems);
     return found != SIZE_MAX ? found : any_between(set, 0, from);
 }

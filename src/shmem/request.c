@@ -49,7 +49,7 @@ size_t lat_request_pending(shmemx_request_t req)
 }
 
 /* What a test answers: one that found nothing gives the core away where PEs have to share it. */
-static int answer(bool found)
+static int answer_test(bool found)
 {
     if (!found)
         uccs_missed();
@@ -59,7 +59,7 @@ static int answer(bool found)
 int lat_request_test_slow(shmemx_request_t *req)
 {
     lat_require("shmemx_request_test");
-    return answer(uccs_request_done(req));
+    return answer_test(uccs_request_done(req));
 }
 
 static lat_hot void await_request(const char *call, shmemx_request_t *req, bool locally)
@@ -90,7 +90,7 @@ void lat_request_wait_local(shmemx_request_t *req)
 int lat_request_test_local(shmemx_request_t *req)
 {
     lat_require("shmemx_request_test_local");
-    return answer(uccs_request_done_locally(req));
+    return answer_test(uccs_request_done_locally(req));
 }
 
 /* Sets work as in wait_until_all, _any and _some: status excludes members, an empty set is satisfied at once, and `any`
@@ -155,14 +155,14 @@ static size_t some_done(shmemx_request_t *reqs, size_t nreqs, size_t *indices, c
 int lat_request_test_all(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
     lat_require("shmemx_request_test_all");
-    return answer(all_done(reqs, nreqs, status));
+    return answer_test(all_done(reqs, nreqs, status));
 }
 
 size_t lat_request_test_any(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
     lat_require("shmemx_request_test_any");
     size_t found = any_done(reqs, nreqs, status);
-    answer(found != SIZE_MAX);
+    answer_test(found != SIZE_MAX);
     return found;
 }
 
@@ -170,7 +170,7 @@ size_t lat_request_test_some(shmemx_request_t *reqs, size_t nreqs, size_t *indic
 {
     lat_require("shmemx_request_test_some");
     size_t count = some_done(reqs, nreqs, indices, status);
-    answer(count != 0);
+    answer_test(count != 0);
     return count;
 }
 

@@ -74,7 +74,7 @@ static enum vote take_area(struct uccs_team *parent, const struct part *part, st
 }
 
 /* Makes one attempt with all members and returns the worst vote. A PE without memory for its team offers no area. */
-static enum vote attempt(struct uccs_team *parent, const struct part *part, struct shmem_team_impl *team)
+static enum vote attempt_split(struct uccs_team *parent, const struct part *part, struct shmem_team_impl *team)
 {
     struct lat_areas mine = {0};
     if (team)
@@ -99,8 +99,8 @@ static bool list_members(struct uccs_team *team, const struct uccs_team *parent,
     return team->pes;
 }
 
-static struct shmem_team_impl *make(const struct shmem_team_impl *parent, const struct part *part,
-                                    const shmem_team_config_t *config, long mask)
+static struct shmem_team_impl *make_team(const struct shmem_team_impl *parent, const struct part *part,
+                                         const shmem_team_config_t *config, long mask)
 {
     struct shmem_team_impl *team = calloc(1, sizeof *team);
     if (!team)
@@ -123,13 +123,13 @@ static struct shmem_team_impl *make(const struct shmem_team_impl *parent, const 
 }
 
 /* Every member of the parent calls it; `part` is the new team that this PE is in, or null. */
-static int split(struct shmem_team_impl *parent, const struct part *part, const shmem_team_config_t *config, long mask,
-                 shmem_team_t *new_team)
+static int split_team(struct shmem_team_impl *parent, const struct part *part, const shmem_team_config_t *config,
+                      long mask, shmem_team_t *new_team)
 {
-    struct shmem_team_impl *team = part ? make(parent, part, config, mask) : 0;
+    struct shmem_team_impl *team = part ? make_team(parent, part, config, mask) : 0;
     enum vote vote = VOTE_BUSY;
     for (int i = 0; i < ATTEMPTS && vote == VOTE_BUSY; i++)
-        vote = attempt(&parent->group, part, team);
+        vote = attempt_split(&parent->group, part, team);
     if (vote == VOTE_TAKEN) {
         *new_team = team;
         return 0;
@@ -142,7 +142,7 @@ static int split(struct shmem_team_impl *parent, const struct part *part, const 
 
 /* Returns true when the part lies in the parent. A part of one member may have any stride; it becomes 1, so that
  * nothing overflows or divides by zero later. */
-static bool valid(const struct shmem_team_impl *parent, struct part *part)
+static bool is_valid_part(const struct shmem_team_impl *parent, struct part *part)
 {
     if (part->size < 1 || part->start < 0 || part->start >= parent->size)
         return false;
@@ -152,7 +152,7 @@ static bool valid(const struct shmem_team_impl *parent, struct part *part)
     return part->stride != 0 && last >= 0 && last < parent->size;
 }
 
-static bool contains(const struct part *part, int rank)
+static bool part_contains(const struct part *part, int rank)
 {
     int distance = rank - part->start;
     int member = distance / part->stride;
@@ -166,9 +166,9 @@ int lat_team_split_strided(shmem_team_t parent_team, int start, int stride, int 
     struct shmem_team_impl *parent = lat_team_of(parent_team);
     struct part part = {start, stride, size};
     *new_team = SHMEM_TEAM_INVALID;
-    if (!parent || !valid(parent, &part))
+    if (!parent || !is_valid_part(parent, &part))
         return -1;
-    return split(parent, contains(&part, parent->rank) ? &part : 0, config, config_mask, new_team);
+    return split_team(parent, part_contains(&part, parent->rank) ? &part : 0, config, config_mask, new_team);
 }
 
 /* The x axis runs along a row of xrange members, the y axis along the column. */
@@ -187,9 +187,9 @@ int lat_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_con
     row = parent->rank - x;
     struct part xpart = {row, 1, size - row < xrange ? size - row : xrange};
     struct part ypart = {x, xrange, (size - x + xrange - 1) / xrange};
-    if (split(parent, &xpart, xaxis_config, xaxis_mask, xaxis_team) != 0)
+    if (split_team(parent, &xpart, xaxis_config, xaxis_mask, xaxis_team) != 0)
         return -1;
-    if (split(parent, &ypart, yaxis_config, yaxis_mask, yaxis_team) == 0)
+    if (split_team(parent, &ypart, yaxis_config, yaxis_mask, yaxis_team) == 0)
         return 0;
     lat_team_give((*xaxis_team)->group.area); /* nobody has used it yet */
     uccs_team_free(&(*xaxis_team)->group);

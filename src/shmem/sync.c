@@ -47,7 +47,7 @@ static lat_cold void pe_quiet_far(const char *call, shmem_ctx_t ctx, const int *
     uccs_quiet();
 }
 
-static inline void fence(const char *call, shmem_ctx_t ctx)
+static inline void fence_ctx(const char *call, shmem_ctx_t ctx)
 {
     if (lat_likely(lat_on_node))
         uccs_fence_stores();
@@ -55,7 +55,7 @@ static inline void fence(const char *call, shmem_ctx_t ctx)
         fence_far(call, ctx);
 }
 
-static inline void quiet(const char *call, shmem_ctx_t ctx)
+static inline void quiet_ctx(const char *call, shmem_ctx_t ctx)
 {
     if (lat_likely(lat_on_node))
         uccs_quiet();
@@ -73,22 +73,22 @@ static inline void pe_quiet(const char *call, shmem_ctx_t ctx, const int *target
 
 void lat_fence(void)
 {
-    fence("shmem_fence", SHMEM_CTX_DEFAULT);
+    fence_ctx("shmem_fence", SHMEM_CTX_DEFAULT);
 }
 
 void lat_ctx_fence(shmem_ctx_t ctx)
 {
-    fence("shmem_ctx_fence", ctx);
+    fence_ctx("shmem_ctx_fence", ctx);
 }
 
 void lat_quiet(void)
 {
-    quiet("shmem_quiet", SHMEM_CTX_DEFAULT);
+    quiet_ctx("shmem_quiet", SHMEM_CTX_DEFAULT);
 }
 
 void lat_ctx_quiet(shmem_ctx_t ctx)
 {
-    quiet("shmem_ctx_quiet", ctx);
+    quiet_ctx("shmem_ctx_quiet", ctx);
 }
 
 void lat_pe_quiet(const int *target_pes, size_t npes)

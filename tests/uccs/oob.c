@@ -1,6 +1,9 @@
 /* Out-of-band messages in other orders than they were sent in, and data exchange with keys and values of many lengths:
  * what matches what, what stays, and which arguments are refused.
  * pes: 1 3
+ * case: plenty
+ * case: little
+ * env: LATERAL_MEMORY=64m
  */
 #include "check.h"
 
@@ -50,6 +53,13 @@ static void hear(int status, uccs_rte_ec_t peer, void *data, size_t bytes, int t
     heard[which]++;
 }
 
+static void hear_long(int status, uccs_rte_ec_t peer, void *data, size_t bytes, int tag, void *argument)
+{
+    (void)data, (void)bytes;
+    CHECK(status == UCCS_RTE_SUCCESS && peer == prev && tag == 12);
+    ++*(int **)argument;
+}
+
 static void hear_all(int n)
 {
     while (heard[0] + heard[1] + heard[2] + heard[3] < n)
@@ -89,6 +99,30 @@ static void test_posted(void)
     send_number(10, 8, world);
     hear_all(8);
     CHECK(heard[0] == 1 && heard[1] == 2 && heard[2] == 1 && heard[3] == 4 && values[1] == 9 && values[3] == 10);
+    OK(uccs_rte_barrier(world));
+}
+
+/* A message that has been received takes no memory any more: many long ones go one behind the other, by either way of
+ * receiving. */
+static void test_many(void)
+{
+    enum { LONG = 1 << 20, MANY = 160 };
+    static char sent[LONG], got[LONG];
+    static int seen[MANY];
+    int *at = seen;
+    for (int i = 0; i < MANY; i++) {
+        memset(sent, i, sizeof sent);
+        OK(uccs_rte_send(&(struct uccs_rte_iovec){sent, &uccs_rte_int1, LONG}, 1, next, 11, world));
+        OK(uccs_rte_recv(&(struct uccs_rte_iovec){got, &uccs_rte_int1, LONG}, 1, prev, 11, world));
+        CHECK(got[0] == (char)i && got[LONG - 1] == (char)i);
+    }
+    OK(uccs_rte_recv_nbcb(prev, 12, UCCS_RTE_RECV_PERSISTENT, world, hear_long, &at));
+    for (int i = 0; i < MANY; i++) {
+        OK(uccs_rte_send(&(struct uccs_rte_iovec){sent, &uccs_rte_int1, LONG}, 1, next, 12, world));
+        while (at == seen + i)
+            uccs_rte_progress();
+    }
+    OK(uccs_rte_cancel(prev, 12));
     OK(uccs_rte_barrier(world));
 }
 
@@ -281,6 +315,7 @@ int main(void)
     prev = uccs_rte_group_index_to_ec(world, (uint32_t)prev_pe);
     test_order();
     test_posted();
+    test_many();
     test_unpack();
     test_arguments();
     test_session();

@@ -10,7 +10,7 @@
  * Invariants: pSync is SHMEM_SYNC_VALUE again when a call returns, but for a partner that is already in
  * the next one. The node's table only grows, so all members find the same; slots of sets are never
  * reused, so their rows are zero at first. This process's table only grows as well: a group is published
- * by a release store of its bucket (acquire: find), makers hold the lock.
+ * by a release store of its bucket (acquire: find_set), makers hold the lock.
  *
  * Any number of threads, each with its own pSync. */
 #include "rte/rte.h"
@@ -52,23 +52,23 @@ static struct set **bucket_of(int start, int stride, int size, const long *psync
     return &buckets[(key ^ key >> 16) % BUCKETS];
 }
 
-static struct set *find(struct set *const *bucket, int start, int stride, int size, const long *psync)
+static struct set *find_set(struct set *const *bucket, int start, int stride, int size, const long *psync)
 {
-    struct set *set = atomic_load_acquire(bucket); /* release: add */
+    struct set *set = atomic_load_acquire(bucket); /* release: add_set */
     while (set && (set->group.flags != psync || set->start != start || set->stride != stride || set->size != size))
         set = set->next;
     return set;
 }
 
-static void add(struct set **bucket, struct set *set)
+static void add_set(struct set **bucket, struct set *set)
 {
     pthread_mutex_lock(&makers);
     set->next = *bucket;
-    atomic_store_release(bucket, set); /* acquire: find */
+    atomic_store_release(bucket, set); /* acquire: find_set */
     pthread_mutex_unlock(&makers);
 }
 
-static bool claim(struct node_set *entry, const struct node_set *wanted)
+static bool claim_entry(struct node_set *entry, const struct node_set *wanted)
 {
     uint32_t state = SET_FREE;
     if (!atomic_cas_acquire(&entry->state, &state, SET_CLAIMED))
@@ -77,11 +77,11 @@ static bool claim(struct node_set *entry, const struct node_set *wanted)
     entry->stride = wanted->stride;
     entry->size = wanted->size;
     memcpy(entry->where, wanted->where, sizeof entry->where);
-    atomic_store_release(&entry->state, SET_VALID); /* acquire: is */
+    atomic_store_release(&entry->state, SET_VALID); /* acquire: is_entry */
     return true;
 }
 
-static bool is(struct node_set *entry, const struct node_set *wanted)
+static bool is_entry(struct node_set *entry, const struct node_set *wanted)
 {
     struct uccs_wait wait uccs_scoped = {0};
     while (atomic_load_acquire(&entry->state) == SET_CLAIMED)
@@ -100,13 +100,13 @@ static int area_of(const char *call, int start, int stride, int size, const long
     if (wanted.where[0] == UCCS_NOWHERE)
         lat_resolve(call, "pSync", psync, uccs_core.me);
     for (int i = 0; i < NODE_SETS; i++)
-        if (claim(&rte.node->sets[i], &wanted) || is(&rte.node->sets[i], &wanted))
+        if (claim_entry(&rte.node->sets[i], &wanted) || is_entry(&rte.node->sets[i], &wanted))
             return NODE_TEAM_AREAS + i;
     return -1;
 }
 
 /* Every node has its own table, so the members exchange their nodes' slots in pSync, behind the flags. */
-static void agree(struct uccs_team *group, int area)
+static void agree_areas(struct uccs_team *group, int area)
 {
     struct uccs_nodes *nodes = group->nodes;
     long *word = &group->flags[TEAM_ROUNDS];
@@ -130,7 +130,7 @@ static void agree(struct uccs_team *group, int area)
     group->area = nodes->near.area = all ? area : -1;
 }
 
-static struct set *make(const char *call, int start, int stride, int size, long *psync)
+static struct set *make_set(const char *call, int start, int stride, int size, long *psync)
 {
     struct set *set = calloc(1, sizeof *set);
     if (!set)
@@ -148,13 +148,13 @@ static struct set *make(const char *call, int start, int stride, int size, long 
         lat_fail(call, "no memory for an active set");
     int area = size > 1 ? area_of(call, start, stride, size, psync) : -1;
     if (group->far)
-        agree(group, area);
+        agree_areas(group, area);
     else
         group->area = area;
     return set;
 }
 
-static void check(const char *call, int start, int logstride, int size, const long *psync)
+static void check_set(const char *call, int start, int logstride, int size, const long *psync)
 {
     lat_require(call);
     int64_t stride = logstride >= 0 && logstride < 31 ? INT64_C(1) << logstride : 0;
@@ -173,13 +173,13 @@ static void check(const char *call, int start, int logstride, int size, const lo
 
 struct uccs_team *lat_set_group(const char *call, int start, int logstride, int size, long *psync)
 {
-    check(call, start, logstride, size, psync);
+    check_set(call, start, logstride, size, psync);
     int stride = 1 << logstride;
     struct set **bucket = bucket_of(start, stride, size, psync);
-    struct set *set = find(bucket, start, stride, size, psync);
+    struct set *set = find_set(bucket, start, stride, size, psync);
     if (lat_unlikely(!set)) {
-        set = make(call, start, stride, size, psync);
-        add(bucket, set);
+        set = make_set(call, start, stride, size, psync);
+        add_set(bucket, set);
     }
     return &set->group;
 }

@@ -16,7 +16,7 @@ static void reason_all(const void *coll, struct uccs_reason *reason)
 }
 
 /* Returns true when all steps are done. */
-static bool advance(struct uccs_coll *c)
+static bool advance_steps(struct uccs_coll *c)
 {
     while (*c->step) {
         uccs_coll_step *const *const now = c->step;
@@ -28,19 +28,27 @@ static bool advance(struct uccs_coll *c)
     return true;
 }
 
-void uccs_coll_run(struct uccs_coll *c)
+static __attribute__((noinline)) void await_end(struct uccs_coll *c)
 {
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(reason_all, c)};
-    c->family->begin(c);
-    while (!advance(c))
+    do
         c->family->pause(c, &wait);
-    free(c->owned);
+    while (!advance_steps(c));
+}
+
+void uccs_coll_run(struct uccs_coll *c)
+{
+    c->family->begin(c);
+    if (!advance_steps(c))
+        await_end(c);
+    if (c->owned)
+        free(c->owned);
 }
 
 static bool advance_task(struct uccs_task *task)
 {
     struct uccs_coll *c = (struct uccs_coll *)task;
-    if (!advance(c))
+    if (!advance_steps(c))
         return false;
     struct uccs_request *request = c->request;
     c->family->release(c);
@@ -69,8 +77,7 @@ int uccs_coll_start(const struct uccs_coll *what, uccs_request_handle *handle)
         return UCCS_ERR_NO_MEMORY;
     }
     *c = *what;
-    c->task.advance = advance_task;
-    c->task.reason = task_reason;
+    c->task = (struct uccs_task){.advance = advance_task, .reason = task_reason};
     c->request = request;
     uccs_request_begin_use(request);
     c->family->hold(c);

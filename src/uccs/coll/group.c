@@ -60,7 +60,7 @@ int uccs_ranks_find(uccs_group_t group, int pe)
 }
 
 /* Spreads a number over all bits (the finaliser of MurmurHash3). */
-static uint64_t mix(uint64_t x)
+static uint64_t mix_bits(uint64_t x)
 {
     x ^= x >> 33;
     x *= 0xff51afd7ed558ccdu;
@@ -83,7 +83,7 @@ static int check_ranks(const struct uccs_group_impl *parent, size_t n, const int
 }
 
 /* Returns a group that has no number yet; null without memory. */
-static struct uccs_group_impl *make(uccs_group_t parent, size_t n, const int *ranks)
+static struct uccs_group_impl *make_group(uccs_group_t parent, size_t n, const int *ranks)
 {
     struct uccs_group_impl *group = malloc(sizeof *group + n * sizeof(int));
     if (!group)
@@ -108,11 +108,11 @@ int uccs_group_create(uccs_group_t parent, size_t n, const int *ranks, uccs_grou
     const int status = check_ranks(from, n, ranks);
     if (status != UCCS_OK)
         return status;
-    struct uccs_group_impl *made = make(parent, n, ranks);
+    struct uccs_group_impl *made = make_group(parent, n, ranks);
     if (!made)
         return UCCS_ERR_NO_MEMORY; /* a call that is made again gets the number that the other members have */
     const uint64_t number = atomic_fetch_add_relaxed(&from->children, 1) + 1; /* members call in one order */
-    made->number = mix(from->number ^ mix(number));
+    made->number = mix_bits(from->number ^ mix_bits(number));
     if (made->rank < 0) {
         free(made);
         made = UCCS_GROUP_NULL;

@@ -30,17 +30,17 @@
 
 /* --- Split-phase on a node: who has come, and who is done */
 
-static uint64_t reached(const struct uccs_coll *c, int rank, int line)
+static uint64_t reached_by(const struct uccs_coll *c, int rank, int line)
 {
     const uint64_t *theirs = uccs_team_line(c->memory.team, rank, line);
-    return atomic_load_acquire(theirs); /* release: reach */
+    return atomic_load_acquire(theirs); /* release: tell_reached */
 }
 
 /* Goes on where the last look stopped. Returns true when all members' lines have reached the collective. */
 static bool all_reached(struct uccs_coll *c, int line)
 {
     for (; c->memory.looked < c->size; c->memory.looked++)
-        if (reached(c, c->memory.looked, line) < c->memory.number)
+        if (reached_by(c, c->memory.looked, line) < c->memory.number)
             return false;
     c->memory.looked = 0;
     return true;
@@ -53,7 +53,7 @@ static bool has_root(const struct uccs_coll *c)
 
 static bool all_ready(struct uccs_coll *c)
 {
-    return has_root(c) ? reached(c, c->root, TEAM_POSTED) >= c->memory.number : all_reached(c, TEAM_POSTED);
+    return has_root(c) ? reached_by(c, c->root, TEAM_POSTED) >= c->memory.number : all_reached(c, TEAM_POSTED);
 }
 
 /* Returns true when members may wait for what I have just stored in this line: I am the last one. */
@@ -62,17 +62,17 @@ static bool ends_wait(const struct uccs_coll *c, int line)
     if (line == TEAM_POSTED && has_root(c))
         return c->root == c->rank;
     for (int rank = 0; rank < c->size; rank++)
-        if (reached(c, rank, line) < c->memory.number)
+        if (reached_by(c, rank, line) < c->memory.number)
             return false;
     return true;
 }
 
 /* Stores the collective's number in my line, and wakes the progress threads of members that wait for it. Nobody is woken
  * for a brief one: with the fence, the last member to post sees the posts of all. */
-static void reach(const struct uccs_coll *c, int line)
+static void tell_reached(const struct uccs_coll *c, int line)
 {
     uint64_t *mine = uccs_team_line(c->memory.team, c->rank, line);
-    atomic_store_release(mine, c->memory.number); /* acquire: reached */
+    atomic_store_release(mine, c->memory.number); /* acquire: reached_by */
     if (c->memory.brief)
         atomic_fence_seqcst(); /* partner: its own, in another member */
     else if (uccs_doorbell_peers_have_tasks() && ends_wait(c, line))
@@ -85,7 +85,7 @@ static uint64_t *brief_word(const struct uccs_coll *c)
     return (uint64_t *)uccs_team_line(c->memory.team, 0, TEAM_BRIEF) + 1;
 }
 
-static bool claim(const struct uccs_coll *c)
+static bool claim_brief(const struct uccs_coll *c)
 {
     uint64_t before = 2 * (c->memory.turn - 1);
     return atomic_cas_acqrel(brief_word(c), &before, before + 1); /* release: share_all; acquire: those who wait */
@@ -106,7 +106,7 @@ static bool advance_brief(struct uccs_coll *c)
     atomic_fence_seqcst(); /* looks at the others' posts after what was done before, a post or a collective */
     if (m->team->copied + 1 != m->number || !all_ready(c))
         return false;
-    if (!m->nothing && claim(c))
+    if (!m->nothing && claim_brief(c))
         share_all(c);
     if (!m->nothing && atomic_load_acquire(brief_word(c)) < 2 * m->turn) /* release: share_all */
         return false;
@@ -167,7 +167,7 @@ static bool next_piece(struct uccs_coll *c)
     return true;
 }
 
-static bool finish(struct uccs_coll *c)
+static bool store_result(struct uccs_coll *c)
 {
     struct uccs_by_memory *m = &c->memory;
     if (m->sums)
@@ -222,7 +222,7 @@ static bool tell_copied(struct uccs_coll *c)
 {
     c->memory.copied = true;
     c->memory.team->copied = c->memory.number;
-    reach(c, TEAM_COPIED);
+    tell_reached(c, TEAM_COPIED);
     return true;
 }
 
@@ -248,9 +248,9 @@ static uccs_coll_step *const *steps_now(const struct uccs_coll *c)
 {
     static uccs_coll_step *const near[] = {uccs_coll_come, do_share, uccs_coll_leave, 0};
     static uccs_coll_step *const far[] = {uccs_coll_come, do_share, uccs_coll_settled, uccs_coll_leave, 0};
-    static uccs_coll_step *const fold[] =
-        {uccs_coll_come, do_share, uccs_coll_settled, give_piece, uccs_coll_settled, next_piece, uccs_coll_leave,
-         finish,         0};
+    static uccs_coll_step *const fold[] = {uccs_coll_come,  do_share,          uccs_coll_settled,
+                                           give_piece,      uccs_coll_settled, next_piece,
+                                           uccs_coll_leave, store_result,      0};
     if (!c->memory.team->far)
         return near;
     return c->fold ? fold : far;
@@ -262,9 +262,13 @@ static uccs_coll_step *const *steps_later(const struct uccs_coll *c)
     static uccs_coll_step *const brief[] = {advance_brief, 0};
     static uccs_coll_step *const near[] = {await_turn, all_ready, do_share_later, tell_copied, all_copied, 0};
     static uccs_coll_step *const near_empty[] = {await_turn, all_ready, tell_copied, 0};
-    static uccs_coll_step *const far[] = {await_turn,        uccs_coll_settled, begin_meeting, have_met, do_share_later,
-                                          uccs_coll_settled, begin_meeting,     have_met,      finish,   0};
-    static uccs_coll_step *const far_empty[] = {await_turn, uccs_coll_settled, begin_meeting, have_met, finish, 0};
+    static uccs_coll_step *const far[] = {await_turn,     uccs_coll_settled,
+                                          begin_meeting,  have_met,
+                                          do_share_later, uccs_coll_settled,
+                                          begin_meeting,  have_met,
+                                          store_result,   0};
+    static uccs_coll_step *const far_empty[] = {await_turn, uccs_coll_settled, begin_meeting,
+                                                have_met,   store_result,      0};
     static uccs_coll_step *const far_fold[] = {await_turn,
                                                uccs_coll_settled,
                                                begin_meeting,
@@ -276,7 +280,7 @@ static uccs_coll_step *const *steps_later(const struct uccs_coll *c)
                                                next_piece,
                                                begin_meeting,
                                                have_met,
-                                               finish,
+                                               store_result,
                                                0};
     const struct uccs_by_memory *m = &c->memory;
     if (m->brief)
@@ -289,7 +293,15 @@ static uccs_coll_step *const *steps_later(const struct uccs_coll *c)
 static void begin_memory(struct uccs_coll *c)
 {
     struct uccs_by_memory *m = &c->memory;
+    m->looked = 0;
+    m->at = m->end = 0;
+    m->room = m->sums = 0;
+    m->brief = m->copied = false;
+    m->meeting.team = 0;
+    if (m->team->far)
+        m->under_way = (struct uccs_request){0};
     m->under_way.pending = 1; /* no one's child, and with an owner: nobody frees it */
+    m->held = 0;
     if (!m->later) {
         if (!c->step)
             c->step = steps_now(c);
@@ -300,7 +312,7 @@ static void begin_memory(struct uccs_coll *c)
     m->turn = m->brief && !m->nothing ? ++m->team->brief : 0;
     c->step = steps_later(c);
     if (!m->team->far)
-        reach(c, TEAM_POSTED);
+        tell_reached(c, TEAM_POSTED);
 }
 
 static void pause_memory(const struct uccs_coll *c, struct uccs_wait *wait)
@@ -321,19 +333,19 @@ static void release_team(struct uccs_coll *c)
 }
 
 /* Returns a member that this split-phase collective of a team on one node waits for, or -1 when there is none. */
-static int missing(const struct uccs_coll *c)
+static int missing_member(const struct uccs_coll *c)
 {
     const bool left = c->memory.copied;
     for (int rank = 0; rank < c->size; rank++)
         if ((left || !has_root(c) || c->root == rank) &&
-            reached(c, rank, left ? TEAM_COPIED : TEAM_POSTED) < c->memory.number)
+            reached_by(c, rank, left ? TEAM_COPIED : TEAM_POSTED) < c->memory.number)
             return rank;
     return -1;
 }
 
 static void reason_memory(const struct uccs_coll *c, struct uccs_reason *reason)
 {
-    const int rank = c->memory.team->far ? -1 : missing(c);
+    const int rank = c->memory.team->far ? -1 : missing_member(c);
     if (rank >= 0)
         reason->on = uccs_reason_pe(uccs_team_pe(c->memory.team, rank));
 }

@@ -136,7 +136,7 @@ static bool do_rounds(struct uccs_coll *c)
 
 static bool are_taken(struct uccs_coll *c)
 {
-    return atomic_load_acquire(&c->messages.out) == 0; /* acqrel: landed, in tagged.c */
+    return atomic_load_acquire(&c->messages.out) == 0; /* acqrel: block_landed, in tagged.c */
 }
 
 static void begin_messages(struct uccs_coll *c)

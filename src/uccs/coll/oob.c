@@ -49,14 +49,14 @@ static uccs_rte_ec_t ec_of(int pe)
     return (uccs_rte_ec_t)(uintptr_t)(pe + 1);
 }
 
-static bool matches(const struct head *wanted, const struct head *have)
+static bool head_matches(const struct head *wanted, const struct head *have)
 {
     return wanted->group == have->group && wanted->tag == have->tag &&
            (wanted->source == ANY || wanted->source == have->source);
 }
 
 /* Under the lock. */
-static void append(struct arrival *arrival)
+static void append_arrival(struct arrival *arrival)
 {
     arrival->next = 0;
     *last_arrival = arrival;
@@ -75,7 +75,7 @@ static struct arrival *next_early(int source, uint64_t number)
     return found;
 }
 
-static void file(struct arrival *arrival)
+static void file_arrival(struct arrival *arrival)
 {
     int source = arrival->head.source;
     uint64_t *due = &expected[source];
@@ -83,7 +83,7 @@ static void file(struct arrival *arrival)
     arrival->next = early;
     early = arrival;
     while ((arrival = next_early(source, *due))) {
-        append(arrival);
+        append_arrival(arrival);
         ++*due;
     }
     pthread_mutex_unlock(&lock);
@@ -99,7 +99,7 @@ static struct arrival *unlink_arrival(struct arrival **at)
     return found;
 }
 
-static void drop(struct arrival *arrival)
+static void drop_arrival(struct arrival *arrival)
 {
     if (arrival->block)
         uccs_am_done(arrival->block);
@@ -124,7 +124,7 @@ void uccs_oob_arrived(uccs_am_token_t token, const void *payload, size_t length,
     memcpy(&arrival->head, payload, sizeof arrival->head);
     if (!block)
         memcpy(arrival->copy, (const char *)payload + sizeof(struct head), bytes);
-    file(arrival);
+    file_arrival(arrival);
 }
 
 /* --- Arguments */
@@ -215,19 +215,19 @@ int uccs_rte_send_nbcb(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rt
     told->callback = callback;
     told->argument = argument;
     pthread_mutex_lock(&lock);
-    append(told);
+    append_arrival(told);
     pthread_mutex_unlock(&lock);
     return UCCS_OK;
 }
 
 /* --- Receiving */
 
-static struct arrival *take(const struct head *wanted)
+static struct arrival *take_arrival(const struct head *wanted)
 {
     struct arrival *found = 0;
     pthread_mutex_lock(&lock);
     struct arrival **at = &arrivals;
-    while (*at && ((*at)->callback || !matches(wanted, &(*at)->head)))
+    while (*at && ((*at)->callback || !head_matches(wanted, &(*at)->head)))
         at = &(*at)->next;
     if (*at)
         found = unlink_arrival(at);
@@ -253,14 +253,14 @@ int uccs_rte_recv(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rte_ec_
     struct arrival *found;
     if (!valid_iov(iov, count) || !make_head(source, tag, group, &wanted))
         return UCCS_ERR_INVALID;
-    while (!(found = take(&wanted)))
+    while (!(found = take_arrival(&wanted)))
         if (uccs_oob_deliver() == 0)
             uccs_am_serve(&wait);
     int status = found->bytes == bytes_of(iov, count) ? UCCS_OK : UCCS_ERR_FAILED;
     uint32_t offset = 0;
     for (uint32_t i = 0; i < count && status == UCCS_OK; i++)
         status = uccs_rte_unpack(&iov[i], found->data, &offset);
-    drop(found);
+    drop_arrival(found);
     return status;
 }
 
@@ -314,7 +314,7 @@ int uccs_rte_cancel(uccs_rte_ec_t source, int tag)
 static bool find_receive(const struct head *head, struct posted *found)
 {
     for (struct posted **at = &receives; *at; at = &(*at)->next)
-        if (matches(&(*at)->head, head)) {
+        if (head_matches(&(*at)->head, head)) {
             *found = **at;
             if (!found->persistent)
                 unlink_receive(at);
@@ -347,7 +347,7 @@ int uccs_oob_deliver(void)
     for (struct arrival *due; (due = next_due(&receive)); count++) {
         receive.callback(UCCS_OK, ec_of(due->head.source), (void *)(uintptr_t)due->data, due->bytes, due->head.tag,
                          receive.argument);
-        drop(due);
+        drop_arrival(due);
     }
     return count;
 }
@@ -362,7 +362,7 @@ bool uccs_oob_open(void)
 void uccs_oob_close(void)
 {
     while (arrivals)
-        drop(unlink_arrival(&arrivals));
+        drop_arrival(unlink_arrival(&arrivals));
     while (receives)
         unlink_receive(&receives);
     free(expected);

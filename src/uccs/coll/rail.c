@@ -25,7 +25,7 @@
 /* --- Puts that are counted ------------------------------------------------------------------------------------ */
 
 /* The member of `node` that takes what near member `index` of another node sends there. */
-static int taker(const struct uccs_nodes *nodes, int node, int index)
+static int taker_of(const struct uccs_nodes *nodes, int node, int index)
 {
     return uccs_nodes_rank(nodes, nodes->leads[node].place + index % uccs_nodes_members(nodes, node));
 }
@@ -94,7 +94,7 @@ static bool send_block(struct uccs_coll *c)
     char *to = c->dest + start_of(c, c->rank);
     for (int i = 1; bytes && i < nodes->count; i++) {
         int node = uccs_nodes_around(nodes, i);
-        send_counted(c, node, taker(nodes, node, nodes->near.rank), to, c->source, bytes);
+        send_counted(c, node, taker_of(nodes, node, nodes->near.rank), to, c->source, bytes);
     }
     if (bytes && to != c->source)
         memcpy(to, c->source, bytes);

@@ -201,7 +201,7 @@ static bool is_word(const char *text, size_t bytes, const char *word)
 }
 
 /* Says what an entry of LATERAL_COLL could hold: plans of `kind`, or collectives when that is UCCS_COLL_NAMED. Returns -1. */
-static int refuse(const char *entry, size_t bytes, int kind)
+static int refuse_entry(const char *entry, size_t bytes, int kind)
 {
     const bool known = kind < UCCS_COLL_NAMED;
     char list[128];
@@ -225,11 +225,11 @@ static int take_entry(const char *entry, size_t bytes)
     while (kind < UCCS_COLL_NAMED && !is_word(entry, name, choices[kind].name))
         kind++;
     if (kind == UCCS_COLL_NAMED)
-        return refuse(entry, bytes, kind);
+        return refuse_entry(entry, bytes, kind);
     while (plan < UCCS_NAMED_PLANS && !is_word(entry + word, bytes - word, name_of(kind, plan)))
         plan++;
     if (plan == UCCS_NAMED_PLANS)
-        return refuse(entry, bytes, kind);
+        return refuse_entry(entry, bytes, kind);
     if (kind == UCCS_COLL_BARRIER)
         uccs_sync_how = (enum uccs_sync)plan;
     forced[kind] = choices[kind].near & BIT(plan) ? plan : -1;

@@ -4,22 +4,35 @@
 #include "uccs/coll/inner.h"
 
 /* Once all members come here, all have read all slots of the exchange before this one. */
-static void settle(struct uccs_team *team)
+static void settle_exchange(struct uccs_team *team)
 {
     team->settled = team->exchange - 1;
+}
+
+/* Begins an exchange and publishes my data in it. */
+static inline void publish_piece(struct uccs_team *team, const void *source, size_t bytes)
+{
+    const uint64_t number = uccs_slot_begin(team, bytes);
+    struct uccs_slot *slot = uccs_slot_of(team, team->rank, bytes);
+    uccs_coll_copy(uccs_slot_bytes(slot, bytes), source, bytes);
+    atomic_store_release(&slot->number, number); /* acquire: uccs_slot_await at the others */
+}
+
+/* Begins an exchange and takes the data of `rank`. */
+static inline void take_piece(struct uccs_team *team, void *dest, int rank, size_t bytes)
+{
+    (void)uccs_slot_begin(team, bytes);
+    uccs_coll_copy(dest, uccs_slot_await(team, rank, bytes), bytes);
 }
 
 void uccs_slots_broadcast(struct uccs_team *team, char *dest, const char *source, size_t bytes, int root)
 {
     for (size_t at = 0; at < bytes; at += SLOT_LARGE) {
         size_t piece = bytes - at < SLOT_LARGE ? bytes - at : SLOT_LARGE;
-        uccs_slot_begin(team, piece);
-        if (team->rank != root) {
-            uccs_coll_copy(dest + at, uccs_slot_await(team, root, piece), piece);
-            continue;
-        }
-        uccs_coll_copy(uccs_slot_buffer(team, piece), source + at, piece);
-        uccs_slot_publish(team, piece);
+        if (team->rank != root)
+            take_piece(team, dest + at, root, piece);
+        else
+            publish_piece(team, source + at, piece);
     }
 }
 
@@ -27,15 +40,13 @@ void uccs_slots_allgather(struct uccs_team *team, char *dest, const char *source
 {
     for (size_t at = 0; at < bytes; at += SLOT_LARGE) {
         size_t piece = bytes - at < SLOT_LARGE ? bytes - at : SLOT_LARGE;
-        uccs_slot_begin(team, piece);
-        uccs_coll_copy(uccs_slot_buffer(team, piece), source + at, piece);
-        uccs_slot_publish(team, piece);
+        publish_piece(team, source + at, piece);
         uccs_coll_copy(dest + (size_t)team->rank * bytes + at, source + at, piece);
         for (int i = 1; i < team->size; i++) {
             int rank = uccs_coll_around(team, team->rank, i);
             uccs_coll_copy(dest + (size_t)rank * bytes + at, uccs_slot_await(team, rank, piece), piece);
         }
-        settle(team);
+        settle_exchange(team);
     }
 }
 
@@ -71,20 +82,13 @@ void uccs_slots_alltoall(struct uccs_team *team, char *dest, const char *source,
             const char *theirs = uccs_slot_await(team, rank, piece * (size_t)team->size);
             uccs_coll_copy(dest + (size_t)rank * bytes + at, theirs + me * piece, piece);
         }
-        settle(team);
+        settle_exchange(team);
     }
-}
-
-static void publish_piece(struct uccs_team *team, const void *source, size_t bytes)
-{
-    uccs_slot_begin(team, bytes);
-    uccs_coll_copy(uccs_slot_buffer(team, bytes), source, bytes);
-    uccs_slot_publish(team, bytes);
 }
 
 /* Returns what `rank` gave to this exchange. My own comes from my source, which no other PE reads, unless dest has
  * overwritten it by then. */
-static const void *given(struct uccs_team *team, int rank, const void *dest, const void *source, size_t bytes)
+static const void *given_by(struct uccs_team *team, int rank, const void *dest, const void *source, size_t bytes)
 {
     if (rank == team->rank && (dest != source || rank < 2))
         return source;
@@ -95,10 +99,10 @@ static const void *given(struct uccs_team *team, int rank, const void *dest, con
 static void fold_slots(struct uccs_team *team, fold_kernel *fold, size_t element, void *dest, const void *source,
                        size_t bytes)
 {
-    const void *first = given(team, 0, dest, source, bytes);
-    fold(dest, first, given(team, 1, dest, source, bytes), bytes / element);
+    const void *first = given_by(team, 0, dest, source, bytes);
+    fold(dest, first, given_by(team, 1, dest, source, bytes), bytes / element);
     for (int rank = 2; rank < team->size; rank++)
-        fold(dest, dest, given(team, rank, dest, source, bytes), bytes / element);
+        fold(dest, dest, given_by(team, rank, dest, source, bytes), bytes / element);
 }
 
 void uccs_slots_reduce(struct uccs_team *team, fold_kernel *fold, size_t element, char *dest, const char *source,
@@ -108,7 +112,7 @@ void uccs_slots_reduce(struct uccs_team *team, fold_kernel *fold, size_t element
         size_t piece = bytes - at < SLOT_LARGE ? bytes - at : SLOT_LARGE;
         publish_piece(team, source + at, piece);
         fold_slots(team, fold, element, dest + at, source + at, piece);
-        settle(team);
+        settle_exchange(team);
     }
 }
 
@@ -124,8 +128,7 @@ void uccs_slots_reduce_by_leader(struct uccs_team *team, fold_kernel *fold, size
             fold_slots(team, fold, element, dest + at, source + at, piece);
             publish_piece(team, dest + at, piece);
         } else {
-            uccs_slot_begin(team, piece);
-            uccs_coll_copy(dest + at, uccs_slot_await(team, 0, piece), piece);
+            take_piece(team, dest + at, 0, piece);
         }
         team->settled = settled;
     }
@@ -153,6 +156,6 @@ void uccs_slots_scan(struct uccs_team *team, fold_kernel *fold, size_t element, 
         fold_first_slots(team, fold, element, dest + at, piece, last);
         for (int rank = last + 1; rank < team->size; rank++)
             uccs_slot_await(team, rank, piece);
-        settle(team);
+        settle_exchange(team);
     }
 }

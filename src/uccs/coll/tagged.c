@@ -25,7 +25,7 @@ static struct bucket *bucket_of(const struct uccs_tag *key)
     return &buckets[(hash >> 32 ^ key->round * 31) % BUCKETS];
 }
 
-static bool same(const struct uccs_tag *a, const struct uccs_tag *b)
+static bool same_tag(const struct uccs_tag *a, const struct uccs_tag *b)
 {
     return a->group == b->group && a->sequence == b->sequence && a->source == b->source && a->round == b->round &&
            a->piece == b->piece;
@@ -40,7 +40,7 @@ static bool try_short(uint32_t index, const struct uccs_tag *key, const void *da
     return uccs_am_try(index, UCCS_INNER_TAGGED, payload, sizeof *key + length, 0);
 }
 
-static void landed(struct uccs_bounce *block)
+static void block_landed(struct uccs_bounce *block)
 {
     (void)atomic_fetch_sub_acqrel((uint32_t *)block->cookie, 1); /* acquire: the sender, which waits for its messages */
 }
@@ -56,7 +56,7 @@ static bool try_staged(uint32_t index, const struct uccs_tag *key, const void *d
     if (length)
         memcpy(block->payload + sizeof *key, data, length);
     if (out) {
-        block->landed = landed;
+        block->landed = block_landed;
         block->cookie = out;
         (void)atomic_fetch_add_relaxed(out, 1); /* before the receiver can get it */
     }
@@ -111,7 +111,7 @@ struct uccs_tagged *uccs_tagged_take(const struct uccs_tag *key)
         return 0;
     pthread_mutex_lock(&bucket->lock);
     struct uccs_tagged *before = 0, *message = bucket->first;
-    while (message && !same(&message->key, key)) {
+    while (message && !same_tag(&message->key, key)) {
         before = message;
         message = message->next;
     }

@@ -7,34 +7,42 @@
 
 #include <string.h>
 
-/* Describes a collective whose blocks are `bytes` long. */
-static inline struct uccs_coll describe(enum uccs_coll_kind kind, const char *call, struct uccs_team *team, void *dest,
-                                        const void *source, size_t bytes)
+/* Describes a collective whose blocks are `bytes` long, field by field: zeroing the whole struct took longer than a short
+ * collective's own work. begin_memory (memory.c) sets what only a running one has. */
+static inline void describe_blocks(struct uccs_coll *c, enum uccs_coll_kind kind, const char *call,
+                                   struct uccs_team *team, void *dest, const void *source, size_t bytes)
 {
     const struct uccs_coll_shape *shape = &uccs_coll_shapes[kind];
-    return (struct uccs_coll){.family = &uccs_coll_by_memory,
-                              .kind = kind,
-                              .call = call,
-                              .rank = team->rank,
-                              .size = team->size,
-                              .dest = dest,
-                              .source = source,
-                              .bytes = bytes,
-                              .memory = {.team = team,
-                                         .blocks = {.block = bytes, .count = 1},
-                                         .dest_step = shape->dest_by_sender ? (ptrdiff_t)bytes : 0,
-                                         .source_step = shape->source_by_receiver ? (ptrdiff_t)bytes : 0,
-                                         .nothing = bytes == 0}};
+    struct uccs_by_memory *m = &c->memory;
+    c->family = &uccs_coll_by_memory;
+    c->step = 0;
+    c->kind = kind;
+    c->call = call;
+    c->rank = team->rank;
+    c->size = team->size;
+    c->root = 0;
+    c->dest = dest;
+    c->source = source;
+    c->bytes = bytes;
+    c->fold = 0;
+    c->owned = 0;
+    m->team = team;
+    m->blocks = (struct proto_blocks){.block = bytes, .count = 1};
+    m->dest_step = shape->dest_by_sender ? (ptrdiff_t)bytes : 0;
+    m->source_step = shape->source_by_receiver ? (ptrdiff_t)bytes : 0;
+    m->at_root = m->inclusive = m->push = m->quiet = m->later = false;
+    m->nothing = bytes == 0;
+    m->starts = 0;
 }
 
-static inline struct uccs_coll describe_fold(enum uccs_coll_kind what, const char *call, struct uccs_team *team,
-                                             void *dest, const void *source, size_t n, enum kind kind, enum fold_op op)
+static inline void describe_fold(struct uccs_coll *c, enum uccs_coll_kind what, const char *call,
+                                 struct uccs_team *team, void *dest, const void *source, size_t n, enum kind kind,
+                                 enum fold_op op)
 {
-    struct uccs_coll c = describe(what, call, team, dest, source, n * kind_size(kind));
-    c.n = n;
-    c.element = kind_size(kind);
-    c.fold = fold_kernel_of(kind, op);
-    return c;
+    describe_blocks(c, what, call, team, dest, source, n * kind_size(kind));
+    c->n = n;
+    c->element = kind_size(kind);
+    c->fold = fold_kernel_of(kind, op);
 }
 
 /* The steps of plans over nodes; null: those of memory.c. */
@@ -48,14 +56,14 @@ static uccs_coll_step *const *const far_plans[UCCS_COLL_NAMED][UCCS_NAMED_PLANS]
 };
 
 /* Carries out a blocking collective. alltoalls has no rails: members push their blocks. */
-static void run(struct uccs_coll *c, enum uccs_plan plan)
+static void run_plan(struct uccs_coll *c, enum uccs_plan plan)
 {
     c->step = far_plans[c->kind][plan];
     c->memory.push = plan == UCCS_BY_PUSH || plan == UCCS_BY_RAIL;
     uccs_coll_run(c);
 }
 
-static void start(struct uccs_coll *c, uccs_request_handle *request)
+static void start_later(struct uccs_coll *c, uccs_request_handle *request)
 {
     c->memory.later = true;
     if (uccs_coll_start(c, request) == UCCS_OK)
@@ -66,9 +74,10 @@ static void start(struct uccs_coll *c, uccs_request_handle *request)
 
 void uccs_team_barrier_nb(const char *call, struct uccs_team *team, bool quiet, uccs_request_handle *request)
 {
-    struct uccs_coll c = describe(UCCS_COLL_BARRIER, call, team, 0, 0, 0);
+    struct uccs_coll c;
+    describe_blocks(&c, UCCS_COLL_BARRIER, call, team, 0, 0, 0);
     c.memory.quiet = quiet;
-    start(&c, request);
+    start_later(&c, request);
 }
 
 /* --- Moving blocks: small ones, then long or split-phase ones */
@@ -76,13 +85,14 @@ void uccs_team_barrier_nb(const char *call, struct uccs_team *team, bool quiet, 
 static void broadcast_long(enum uccs_plan plan, const char *call, struct uccs_team *team, void *dest,
                            const void *source, size_t bytes, int root, bool at_root, uccs_request_handle *request)
 {
-    struct uccs_coll c = describe(UCCS_COLL_BROADCAST, call, team, dest, source, bytes);
+    struct uccs_coll c;
+    describe_blocks(&c, UCCS_COLL_BROADCAST, call, team, dest, source, bytes);
     c.root = root;
     c.memory.at_root = at_root;
     if (request)
-        start(&c, request);
+        start_later(&c, request);
     else
-        run(&c, plan);
+        run_plan(&c, plan);
 }
 
 void uccs_team_broadcast(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes,
@@ -103,11 +113,12 @@ void uccs_team_broadcast(const char *call, struct uccs_team *team, void *dest, c
 static void move_long(enum uccs_coll_kind kind, enum uccs_plan plan, const char *call, struct uccs_team *team,
                       void *dest, const void *source, size_t bytes, uccs_request_handle *request)
 {
-    struct uccs_coll c = describe(kind, call, team, dest, source, bytes);
+    struct uccs_coll c;
+    describe_blocks(&c, kind, call, team, dest, source, bytes);
     if (request)
-        start(&c, request);
+        start_later(&c, request);
     else
-        run(&c, plan);
+        run_plan(&c, plan);
 }
 
 void uccs_team_allgather(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes,
@@ -140,13 +151,14 @@ void uccs_team_alltoalls(const char *call, struct uccs_team *team, void *dest, c
 {
     if (n == 0)
         return;
-    struct uccs_coll c = describe(UCCS_COLL_ALLTOALLS, call, team, dest, source, n * size);
+    struct uccs_coll c;
+    describe_blocks(&c, UCCS_COLL_ALLTOALLS, call, team, dest, source, n * size);
     const ptrdiff_t to = dst * (ptrdiff_t)size, from = sst * (ptrdiff_t)size;
     c.memory.dest_step = to * (ptrdiff_t)n;
     c.memory.source_step = from * (ptrdiff_t)n;
     if (n > 1 && (dst != 1 || sst != 1))
         c.memory.blocks = (struct proto_blocks){.block = size, .count = n, .there = from, .here = to};
-    run(&c, uccs_coll_choose(UCCS_COLL_ALLTOALLS, team, c.bytes));
+    run_plan(&c, uccs_coll_choose(UCCS_COLL_ALLTOALLS, team, c.bytes));
 }
 
 /* --- Folding */
@@ -164,11 +176,12 @@ static enum uccs_plan plan_of_fold(const struct uccs_coll *c, enum uccs_plan pla
 static void reduce_long(enum uccs_plan plan, const char *call, struct uccs_team *team, void *dest, const void *source,
                         size_t n, enum kind kind, enum fold_op op, uccs_request_handle *request)
 {
-    struct uccs_coll c = describe_fold(UCCS_COLL_ALLREDUCE, call, team, dest, source, n, kind, op);
+    struct uccs_coll c;
+    describe_fold(&c, UCCS_COLL_ALLREDUCE, call, team, dest, source, n, kind, op);
     if (request)
-        start(&c, request);
+        start_later(&c, request);
     else
-        run(&c, plan_of_fold(&c, plan, kind));
+        run_plan(&c, plan_of_fold(&c, plan, kind));
 }
 
 void uccs_team_reduce(const char *call, struct uccs_team *team, void *dest, const void *source, size_t n,
@@ -205,8 +218,9 @@ void uccs_team_scan(const char *call, struct uccs_team *team, void *dest, const 
     } else if (plan == UCCS_BY_SLOTS) {
         uccs_slots_scan(team, fold_kernel_of(kind, FOLD_SUM), element, dest, source, bytes, inclusive);
     } else {
-        struct uccs_coll c = describe_fold(UCCS_COLL_SCAN, call, team, dest, source, n, kind, FOLD_SUM);
+        struct uccs_coll c;
+        describe_fold(&c, UCCS_COLL_SCAN, call, team, dest, source, n, kind, FOLD_SUM);
         c.memory.inclusive = inclusive;
-        run(&c, plan_of_fold(&c, plan, kind));
+        run_plan(&c, plan_of_fold(&c, plan, kind));
     }
 }

@@ -26,7 +26,7 @@ static int check_call(struct uccs_coll *c, uccs_group_t group, const uccs_reques
 }
 
 /* Starts a checked collective, and waits for it in the blocking form. The member's own part is in place already. */
-static int start(struct uccs_coll *c, uccs_request_t *desc)
+static int start_checked(struct uccs_coll *c, uccs_request_t *desc)
 {
     c->family = &uccs_coll_by_messages;
     c->call = "a collective";
@@ -41,20 +41,20 @@ static int start(struct uccs_coll *c, uccs_request_t *desc)
     return status;
 }
 
-static int barrier(uccs_group_t group, uccs_request_t *desc)
+static int start_barrier(uccs_group_t group, uccs_request_t *desc)
 {
     struct uccs_coll c = {.kind = UCCS_COLL_BARRIER};
     int status = check_call(&c, group, desc);
-    return status == UCCS_OK ? start(&c, desc) : status;
+    return status == UCCS_OK ? start_checked(&c, desc) : status;
 }
 
-static int broadcast(uccs_group_t group, void *buffer, size_t length, int root, uccs_request_t *desc)
+static int start_broadcast(uccs_group_t group, void *buffer, size_t length, int root, uccs_request_t *desc)
 {
     struct uccs_coll c = {.kind = UCCS_COLL_BROADCAST, .dest = buffer, .bytes = length, .root = root};
     int status = check_call(&c, group, desc);
     if (status == UCCS_OK && length && !buffer)
         status = UCCS_ERR_INVALID;
-    return status == UCCS_OK ? start(&c, desc) : status;
+    return status == UCCS_OK ? start_checked(&c, desc) : status;
 }
 
 /* Collectives that move blocks of one length. The root alone has both buffers in a gather or scatter. */
@@ -74,7 +74,7 @@ static int move_blocks(enum uccs_coll_kind kind, uccs_group_t group, const void 
     if (length && gives && gets)
         memmove(c.dest + (shape->dest_by_sender ? (size_t)c.rank * length : 0),
                 c.source + (shape->source_by_receiver ? (size_t)c.rank * length : 0), length);
-    return start(&c, desc);
+    return start_checked(&c, desc);
 }
 
 /* What is folded. */
@@ -113,12 +113,12 @@ static int fold_for_all(enum uccs_coll_kind kind, uccs_group_t group, const stru
         return status;
     if (c.n && c.source != c.dest && (kind == UCCS_COLL_ALLREDUCE || c.rank == 0))
         memcpy(c.dest, c.source, c.bytes);
-    return start(&c, desc);
+    return start_checked(&c, desc);
 }
 
 /* A member through which the chain passes folds in a room of two pieces. In place, a root that folds the others' vectors before
  * its own keeps a copy of its own. */
-static int reduce(uccs_group_t group, const struct vector *vector, int root, uccs_request_t *desc)
+static int start_reduce(uccs_group_t group, const struct vector *vector, int root, uccs_request_t *desc)
 {
     struct uccs_coll c = {.kind = UCCS_COLL_REDUCE, .root = root};
     int status = check_fold(&c, group, vector, desc);
@@ -131,29 +131,29 @@ static int reduce(uccs_group_t group, const struct vector *vector, int root, ucc
         return UCCS_ERR_NO_MEMORY;
     if (keeps)
         c.source = memcpy(c.owned, c.source, c.bytes);
-    return start(&c, desc);
+    return start_checked(&c, desc);
 }
 
 /* --- The public functions: blocking and with a request */
 
 int uccs_barrier(uccs_group_t group)
 {
-    return barrier(group, BLOCKING);
+    return start_barrier(group, BLOCKING);
 }
 
 int uccs_barrier_nb(uccs_group_t group, uccs_request_t *desc)
 {
-    return barrier(group, desc);
+    return start_barrier(group, desc);
 }
 
 int uccs_broadcast(uccs_group_t group, void *buffer, size_t length, int root)
 {
-    return broadcast(group, buffer, length, root, BLOCKING);
+    return start_broadcast(group, buffer, length, root, BLOCKING);
 }
 
 int uccs_broadcast_nb(uccs_group_t group, void *buffer, size_t length, int root, uccs_request_t *desc)
 {
-    return broadcast(group, buffer, length, root, desc);
+    return start_broadcast(group, buffer, length, root, desc);
 }
 
 int uccs_allgather(uccs_group_t group, const void *source, void *dest, size_t length)
@@ -211,13 +211,13 @@ int uccs_allreduce_nb(uccs_group_t group, const void *source, void *dest, size_t
 int uccs_reduce(uccs_group_t group, const void *source, void *dest, size_t n, enum uccs_type type,
                 enum uccs_reduction how, int root)
 {
-    return reduce(group, &(struct vector){source, dest, n, type, how}, root, BLOCKING);
+    return start_reduce(group, &(struct vector){source, dest, n, type, how}, root, BLOCKING);
 }
 
 int uccs_reduce_nb(uccs_group_t group, const void *source, void *dest, size_t n, enum uccs_type type,
                    enum uccs_reduction how, int root, uccs_request_t *desc)
 {
-    return reduce(group, &(struct vector){source, dest, n, type, how}, root, desc);
+    return start_reduce(group, &(struct vector){source, dest, n, type, how}, root, desc);
 }
 
 int uccs_scan(uccs_group_t group, const void *source, void *dest, size_t n, enum uccs_type type,

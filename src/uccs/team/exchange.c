@@ -2,9 +2,18 @@
 #include "uccs/team/slots.h"
 
 #include "uccs/core/fail.h"
+#include "uccs/core/wait.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+void uccs_slot_wait(const struct uccs_team *team, int rank, const struct uccs_slot *slot)
+{
+    const uint64_t number = team->exchange;
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_pe(uccs_team_pe(team, rank))};
+    while (atomic_load_acquire(&slot->number) < number) /* release: uccs_slot_publish */
+        uccs_pause(&wait);
+}
 
 static void exchange_far(struct uccs_team *team, const void *mine, size_t bytes)
 {

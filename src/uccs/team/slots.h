@@ -20,7 +20,6 @@
 #ifndef UCCS_TEAM_SLOTS_H
 #define UCCS_TEAM_SLOTS_H
 
-#include "uccs/core/wait.h"
 #include "uccs/team/team.h"
 
 static inline struct uccs_slot *uccs_slot_of(const struct uccs_team *team, int rank, size_t bytes)
@@ -42,11 +41,15 @@ static inline uint64_t uccs_slot_begin(struct uccs_team *team, size_t bytes)
     return ++team->exchange;
 }
 
+static inline void *uccs_slot_bytes(struct uccs_slot *slot, size_t bytes)
+{
+    return bytes <= SLOT_SMALL ? slot->data : (char *)(slot + 1);
+}
+
 /* Returns the room for the caller's data of this exchange. */
 static inline void *uccs_slot_buffer(const struct uccs_team *team, size_t bytes)
 {
-    struct uccs_slot *slot = uccs_slot_of(team, team->rank, bytes);
-    return bytes <= SLOT_SMALL ? slot->data : (char *)(slot + 1);
+    return uccs_slot_bytes(uccs_slot_of(team, team->rank, bytes), bytes);
 }
 
 static inline void uccs_slot_publish(const struct uccs_team *team, size_t bytes)
@@ -58,18 +61,19 @@ static inline void uccs_slot_publish(const struct uccs_team *team, size_t bytes)
 /* Returns the data of rank's slot in this exchange. The caller knows that it has been published. */
 static inline const void *uccs_slot_data(const struct uccs_team *team, int rank, size_t bytes)
 {
-    const struct uccs_slot *slot = uccs_slot_of(team, rank, bytes);
-    return bytes <= SLOT_SMALL ? slot->data : (const char *)(slot + 1);
+    return uccs_slot_bytes(uccs_slot_of(team, rank, bytes), bytes);
 }
+
+/* Waits until `rank` has published this exchange in its slot. */
+void uccs_slot_wait(const struct uccs_team *team, int rank, const struct uccs_slot *slot);
 
 /* Waits for rank's slot in this exchange and returns its data. */
 static inline const void *uccs_slot_await(const struct uccs_team *team, int rank, size_t bytes)
 {
-    const struct uccs_slot *slot = uccs_slot_of(team, rank, bytes);
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_pe(uccs_team_pe(team, rank))};
-    while (atomic_load_acquire(&slot->number) < team->exchange)
-        uccs_pause(&wait);
-    return bytes <= SLOT_SMALL ? slot->data : (const char *)(slot + 1);
+    struct uccs_slot *slot = uccs_slot_of(team, rank, bytes);
+    if (atomic_load_acquire(&slot->number) < team->exchange) /* release: uccs_slot_publish */
+        uccs_slot_wait(team, rank, slot);
+    return uccs_slot_bytes(slot, bytes);
 }
 
 #endif
