@@ -47,7 +47,7 @@ int lat_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_con
                       shmem_team_t *yaxis_team);
 void lat_team_destroy(shmem_team_t team);
 
-/* ctx_life.c */
+/* ctx.c */
 int lat_ctx_create(long options, shmem_ctx_t *ctx);
 int lat_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx);
 void lat_ctx_destroy(shmem_ctx_t ctx);

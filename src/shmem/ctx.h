@@ -50,10 +50,7 @@ static inline int lat_ctx_pe(const char *call, shmem_ctx_t handle, int pe)
     return ctx->start + pe * ctx->stride;
 }
 
-/* A team's list of contexts. make adds a copy of `what` and returns it, or null without memory. drop returns false when
- * the context is not in the list. Both: any thread. drop_all: when nobody uses the list any more. */
-struct shmem_ctx_impl *lat_ctx_make(struct shmem_ctx_impl **list, const struct shmem_ctx_impl *what);
-bool lat_ctx_drop(struct shmem_ctx_impl **list, struct shmem_ctx_impl *ctx);
+/* Destroys the contexts of a team's list, which nobody uses any more. */
 void lat_ctx_drop_all(struct shmem_ctx_impl **list);
 
 #endif

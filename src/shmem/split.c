@@ -105,16 +105,12 @@ static struct shmem_team_impl *make_team(const struct shmem_team_impl *parent, c
     struct shmem_team_impl *team = calloc(1, sizeof *team);
     if (!team)
         return 0;
-    team->rank = (parent->rank - part->start) / part->stride;
-    team->size = part->size;
-    team->start = parent->start + part->start * parent->stride;
-    team->stride = parent->stride * part->stride;
     if (mask & SHMEM_TEAM_NUM_CONTEXTS)
         team->config.num_contexts = config->num_contexts;
-    team->group = (struct uccs_team){.rank = team->rank,
-                                     .size = team->size,
+    team->group = (struct uccs_team){.rank = (parent->group.rank - part->start) / part->stride,
+                                     .size = part->size,
                                      .start = parent->group.start + part->start * parent->group.stride,
-                                     .stride = team->stride};
+                                     .stride = parent->group.stride * part->stride};
     if (list_members(&team->group, &parent->group, part) && uccs_team_map_nodes(&team->group) == 0)
         return team;
     uccs_team_free(&team->group);
@@ -144,12 +140,12 @@ static int split_team(struct shmem_team_impl *parent, const struct part *part, c
  * nothing overflows or divides by zero later. */
 static bool is_valid_part(const struct shmem_team_impl *parent, struct part *part)
 {
-    if (part->size < 1 || part->start < 0 || part->start >= parent->size)
+    if (part->size < 1 || part->start < 0 || part->start >= parent->group.size)
         return false;
     if (part->size == 1)
         part->stride = 1;
     int64_t last = part->start + (int64_t)part->stride * (part->size - 1);
-    return part->stride != 0 && last >= 0 && last < parent->size;
+    return part->stride != 0 && last >= 0 && last < parent->group.size;
 }
 
 static bool part_contains(const struct part *part, int rank)
@@ -168,7 +164,7 @@ int lat_team_split_strided(shmem_team_t parent_team, int start, int stride, int 
     *new_team = SHMEM_TEAM_INVALID;
     if (!parent || !is_valid_part(parent, &part))
         return -1;
-    return split_team(parent, part_contains(&part, parent->rank) ? &part : 0, config, config_mask, new_team);
+    return split_team(parent, part_contains(&part, parent->group.rank) ? &part : 0, config, config_mask, new_team);
 }
 
 /* The x axis runs along a row of xrange members, the y axis along the column. */
@@ -181,10 +177,10 @@ int lat_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_con
     *xaxis_team = *yaxis_team = SHMEM_TEAM_INVALID;
     if (!parent || xrange < 1)
         return -1;
-    int size = parent->size, x, row;
+    int size = parent->group.size, x, row;
     xrange = xrange < size ? xrange : size;
-    x = parent->rank % xrange;
-    row = parent->rank - x;
+    x = parent->group.rank % xrange;
+    row = parent->group.rank - x;
     struct part xpart = {row, 1, size - row < xrange ? size - row : xrange};
     struct part ypart = {x, xrange, (size - x + xrange - 1) / xrange};
     if (split_team(parent, &xpart, xaxis_config, xaxis_mask, xaxis_team) != 0)

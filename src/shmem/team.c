@@ -55,17 +55,15 @@ static struct members members_of_node(void)
 static void open_predefined(struct shmem_team_impl *team, int area, const struct members *members)
 {
     struct uccs_team group = team->group;
-    int start = members->start, stride = members->stride, size = members->size;
-    const int *pes = members->pes;
-    *team = (struct shmem_team_impl){.rank = members->rank, .size = size, .start = start, .stride = stride};
-    group.rank = team->rank;
-    group.size = team->size;
-    group.start = start - (int)uccs_core.first;
-    group.stride = stride;
-    if (pes && !group.pes && !(group.pes = copy_of(pes, size)))
-        lat_fail("shmem_init", "no memory for a team of %d PEs", size);
+    *team = (struct shmem_team_impl){0};
+    group.rank = members->rank;
+    group.size = members->size;
+    group.start = members->start - (int)uccs_core.first;
+    group.stride = members->stride;
+    if (members->pes && !group.pes && !(group.pes = copy_of(members->pes, group.size)))
+        lat_fail("shmem_init", "no memory for a team of %d PEs", group.size);
     if (uccs_team_map_nodes(&group) != 0)
-        lat_fail("shmem_init", "no memory for a team of %d PEs", size);
+        lat_fail("shmem_init", "no memory for a team of %d PEs", group.size);
     uccs_team_set_area(&group, area);
     team->group = group;
     holders[area] = team;
@@ -149,13 +147,13 @@ void lat_team_destroy(shmem_team_t handle)
 int lat_team_my_pe(shmem_team_t team)
 {
     lat_require("shmem_team_my_pe");
-    return team ? lat_team_of(team)->rank : -1;
+    return team ? lat_team_of(team)->group.rank : -1;
 }
 
 int lat_team_n_pes(shmem_team_t team)
 {
     lat_require("shmem_team_n_pes");
-    return team ? lat_team_of(team)->size : -1;
+    return team ? lat_team_of(team)->group.size : -1;
 }
 
 int lat_team_get_config(shmem_team_t team, long config_mask, shmem_team_config_t *config)
@@ -169,33 +167,32 @@ int lat_team_get_config(shmem_team_t team, long config_mask, shmem_team_config_t
 }
 
 /* Returns the member number of a world PE, or -1. */
-static int member_of(const struct shmem_team_impl *team, int pe)
+static int member_of(const struct uccs_team *group, int pe)
 {
-    const int *pes = team->group.pes;
-    for (int i = 0; pes && i < team->size; i++)
-        if (pes[i] == pe)
+    for (int i = 0; group->pes && i < group->size; i++)
+        if (group->pes[i] == pe)
             return i;
-    if (pes)
+    if (group->pes)
         return -1;
-    int distance = pe - team->start;
-    int member = distance / team->stride;
-    return distance % team->stride == 0 && member >= 0 && member < team->size ? member : -1;
+    int distance = pe - uccs_team_pe(group, 0);
+    int member = distance / group->stride;
+    return distance % group->stride == 0 && member >= 0 && member < group->size ? member : -1;
 }
 
 int lat_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team)
 {
     lat_require("shmem_team_translate_pe");
     const struct shmem_team_impl *from = lat_team_of(src_team), *to = lat_team_of(dest_team);
-    if (!from || !to || src_pe < 0 || src_pe >= from->size)
+    if (!from || !to || src_pe < 0 || src_pe >= from->group.size)
         return -1;
-    return member_of(to, uccs_team_pe(&from->group, src_pe));
+    return member_of(&to->group, uccs_team_pe(&from->group, src_pe));
 }
 
 void *lat_team_ptr(shmem_team_t team, const void *dest, int pe)
 {
     lat_require("shmem_team_ptr");
     const struct shmem_team_impl *members = lat_team_of(team);
-    if (!members || pe < 0 || pe >= members->size)
+    if (!members || pe < 0 || pe >= members->group.size)
         return 0;
     return lat_ptr(dest, uccs_team_pe(&members->group, pe));
 }

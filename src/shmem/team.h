@@ -17,9 +17,6 @@
 
 struct shmem_team_impl {
     struct uccs_team group;
-    int rank; /* mine */
-    int size;
-    int start, stride; /* in world PEs; means nothing when group.pes is set */
     shmem_team_config_t config;
     struct shmem_ctx_impl *contexts; /* made from this team, for team_destroy */
 };
