@@ -65,10 +65,10 @@ static void accept_watcher(struct channel *channel)
 static void hear_client(struct channel *channel, char *line)
 {
     client = channel;
-    if (watcher && strncmp(line, "ask 0 -1 ", 9) == 0)
+    if (watcher && watcher->up && strncmp(line, "ask 0 -1 ", 9) == 0)
         channel_send(watcher, "ask 1 -1 %s\n", line + 9);
     else
-        channel_close(channel);
+        channel_send(channel, "text 0:oshrun: not all PEs have called shmem_init or uccs_init\ntold 0 -1\n");
 }
 
 static void lose_client(struct channel *channel)

@@ -122,7 +122,8 @@ def test_signal_hydra():
 
 def test_status_and_quit():
     """oshrun --status of oshrun in front of a launcher tells all, and the job goes on; SIGQUIT tells it and ends the job."""
-    script = '"$0" --hostfile $TEST_HOSTFILE -n 4 "$1" one & p=$!; sleep 5; "$0" --status $p && kill -QUIT $p; wait $p'
+    script = '"$0" --hostfile $TEST_HOSTFILE -n 4 "$1" one & p=$!; for i in $(seq 80); do sleep 0.5; "$0" --status $p 2>/tmp/told; ' \
+             'if grep -q "^PEs 0,2,3" /tmp/told; then break; fi; done; cat /tmp/told >&2; kill -QUIT $p; wait $p'
     needs_hosts()
     mpirun(1)
     result = on_hosts(2, "sh", "-c", script, oshrun(), program("hosts_hang"), env={"LATERAL_LAUNCHER": "mpirun"})
