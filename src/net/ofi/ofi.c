@@ -87,7 +87,7 @@ static int try_endpoint(struct worker *worker)
  * next endpoint has another name. */
 static int open_endpoint(struct worker *worker)
 {
-    enum { NAMES = 16 };
+    enum { NAMES = 256 };
     int status = -FI_EBUSY;
     for (int i = 0; i < NAMES && status == -FI_EBUSY; i++) {
         close_endpoint(worker);
