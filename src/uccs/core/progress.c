@@ -14,9 +14,6 @@
 
 #include <pthread.h>
 
-uint32_t uccs_progress_due, uccs_progress_sources, uccs_progress_idle, uccs_progress_program;
-_Thread_local int uccs_progress_barred;
-
 static struct uccs_progress_source *table[UCCS_PROGRESS_SERVED + 1][UCCS_PROGRESS_SOURCES]; /* release; acquire */
 static uint32_t used[UCCS_PROGRESS_SERVED + 1]; /* slots that were ever used; grows; release, acquire as the slots */
 static pthread_mutex_t writers = PTHREAD_MUTEX_INITIALIZER;

@@ -3,7 +3,6 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "rte/rte.h"
-#include "uccs/core/core.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -157,17 +156,4 @@ err_memory:
     log_line("no memory for the places of %d PEs", rte.npes);
     free(numbers);
     return -1;
-}
-
-/* --- The state behind core.h */
-
-struct uccs_core uccs_core;
-int uccs_users;
-
-uint32_t uccs_index_in_table(int pe)
-{
-    if ((uint32_t)pe >= (uint32_t)uccs_core.npes)
-        return (uint32_t)pe - UCCS_PE_BY_INDEX < uccs_core.pes ? (uint32_t)pe - UCCS_PE_BY_INDEX : UINT32_MAX;
-    uint32_t place = uccs_core.index_of[pe];
-    return place & NODE_NEAR ? place & ~NODE_NEAR : uccs_core.pes + (uint32_t)pe;
 }
