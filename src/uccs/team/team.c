@@ -1,6 +1,5 @@
 /* Meetings of teams, the slots that they hold, and exchanges of small data among the members of any team; see team.h. */
 #include "uccs/core/fail.h"
-#include "uccs/core/wait.h"
 #include "uccs/team/slots.h"
 
 #include <stdlib.h>
@@ -69,14 +68,6 @@ void uccs_team_clear(struct uccs_team *team)
     for (int line = TEAM_GATHER; line < TEAM_GATHER_DATA; line++)
         clear_line(uccs_team_line(team, team->rank, line));
     clear_posts(team);
-}
-
-void uccs_slot_wait(const struct uccs_team *team, int rank, const struct uccs_slot *slot)
-{
-    const uint64_t number = team->exchange;
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_pe(uccs_team_pe(team, rank))};
-    while (atomic_load_acquire(&slot->number) < number) /* release: uccs_slot_publish */
-        uccs_pause(&wait);
 }
 
 static void exchange_far(struct uccs_team *team, const void *mine, size_t bytes)
