@@ -21,12 +21,12 @@ STANDS_IN = {"memcpy", "memmove", "memset"}    # of libc, whom tools/race stands
 
 
 def source_of(objfile):
-    """.../lateral_objects.dir/uccs/am/send.c.o -> src/uccs/am/send.c; generated code belongs to src/shmem."""
+    """.../lateral_objects.dir/uccs/am/send.c.o -> src/uccs/am/send.c; generated code belongs to src/shmem, that of MPI to src/mpi/fortran."""
     parts = pathlib.PurePath(objfile).parts
     at = next(i for i, part in enumerate(parts) if part in TARGETS)
     inside = parts[at + 1:]
     if "generated" in inside:
-        inside = ("shmem", inside[-1])
+        inside = ("shmem" if TARGETS[parts[at]] == "src" else "fortran", inside[-1])
     outside = [".." if part == "__" else part for part in inside]       # a source of another folder
     return posixpath.normpath(posixpath.join(TARGETS[parts[at]], *outside)).removesuffix(".o")
 

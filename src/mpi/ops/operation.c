@@ -55,12 +55,7 @@ int lmpi_run(struct lmpi_window *window, const struct lmpi_operation *operation,
     if (status != MPI_SUCCESS)
         return status;
     run.options = options;
-    switch (run.what) {
-    case LMPI_PUT:
-    case LMPI_GET: return lmpi_move(window, &run);
-    case LMPI_SWAP: return lmpi_swap(window, &run);
-    default: return lmpi_update(window, &run);
-    }
+    return run.run(window, &run);
 }
 
 int lmpi_call(struct lmpi_window *window, const struct lmpi_operation *operation)

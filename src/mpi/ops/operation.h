@@ -16,6 +16,7 @@ struct lmpi_buffer {
 
 struct lmpi_operation {
     enum lmpi_what what;
+    int (*run)(struct lmpi_window *window, const struct lmpi_operation *operation); /* below */
     struct lmpi_buffer origin, result; /* result: what was there, of LMPI_GET_ACCUMULATE and LMPI_SWAP */
     int rank;
     MPI_Aint disp, count; /* at the target */
@@ -28,9 +29,16 @@ struct lmpi_operation {
     const char *call; /* the function that the program has called */
 };
 
+#define LMPI_RUN_PUT lmpi_move
+#define LMPI_RUN_GET lmpi_move
+#define LMPI_RUN_ACCUMULATE lmpi_update
+#define LMPI_RUN_GET_ACCUMULATE lmpi_update
+#define LMPI_RUN_SWAP lmpi_swap
+
 /* The operation of a function, by the names of its parameters. */
 #define LMPI_OPERATION(kind, function, ...)                                          \
     (&(struct lmpi_operation){.what = LMPI_##kind,                                   \
+                              .run = LMPI_RUN_##kind,                                \
                               .origin = {(char *)origin, origin_count, origin_type}, \
                               .rank = rank,                                          \
                               .disp = disp,                                          \
@@ -42,6 +50,7 @@ struct lmpi_operation {
 /* The same of one on one element, of which the target has the old value for `result`. */
 #define LMPI_ELEMENT(kind, ...)                                    \
     (&(struct lmpi_operation){.what = LMPI_##kind,                 \
+                              .run = LMPI_RUN_##kind,              \
                               .origin = {(char *)origin, 1, type}, \
                               .result = {result, 1, type},         \
                               .rank = rank,                        \
