@@ -1,6 +1,7 @@
-# How a test file becomes tests. tests/*/CMakeLists.txt calls one of two functions:
+# How a test file becomes tests. tests/*/CMakeLists.txt calls one of three functions:
 #
 #   lateral_job_tests(LABEL [FILES ...])    each C or C++ file here is a program run by oshrun
+#   lateral_network_tests(LABEL)            the same, of programs that need the modules of networks
 #   lateral_unit_tests(LABEL [FILES ...] [LIBRARY lib])
 #                                           each file is a program run by itself, linked to the
 #                                           static library so that it may call inner functions
@@ -48,6 +49,14 @@ endif()
 function(lateral_job_tests label)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FILES")
   _lateral_tests(${label} lateral TRUE "${arg_FILES}")
+endfunction()
+
+function(lateral_network_tests label)
+  lateral_job_tests(${label})
+  get_property(made DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS made)
+    add_dependencies(${target} ${LATERAL_NETWORKS})
+  endforeach()
 endfunction()
 
 # Programs of this folder that ask for UCX, over TCP as well. Where UCX is missing they are over TCP anyway.

@@ -56,9 +56,9 @@ static void drop(struct words *words)
 }
 
 /* Adds a list of hosts, and frees it. */
-static void add_hosts(struct words *words, char *list)
+static void add_hosts(struct words *words, const char *option, char *list)
 {
-    add(words, "%s", list);
+    add(words, "%s%s", option, list);
     free(list);
 }
 
@@ -260,7 +260,7 @@ static void speak_open(struct words *words, const struct options *options, const
             add(words, ":");
         if (hosts->count) {
             add(words, "--host");
-            add_hosts(words, crowded ? hosts_list(hosts, true) : hosts_slice(hosts, first, app->count));
+            add_hosts(words, "", crowded ? hosts_list(hosts, true) : hosts_slice(hosts, first, app->count));
         }
         first += app->count;
         pass_variables(words);
@@ -279,7 +279,7 @@ static void speak_hydra(struct words *words, const struct options *options, cons
 {
     if (hosts->count) {
         add(words, "-hosts");
-        add_hosts(words, hosts_list(hosts, true));
+        add_hosts(words, "", hosts_list(hosts, true));
     }
     add(words, "-bind-to");
     add(words, "%s", options->bind_cores ? "core" : "none");
@@ -369,7 +369,7 @@ static void speak_slurm(struct words *words, const struct options *options, cons
     add(words, "--ntasks=%u", options->pes);
     if (hosts->count) {
         add(words, "--nodes=%zu", hosts->count);
-        add(words, "--nodelist=%s", hosts_list(hosts, false));
+        add_hosts(words, "--nodelist=", hosts_list(hosts, false));
     }
     if (options->tag)
         add(words, "--label");

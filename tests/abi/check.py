@@ -35,9 +35,10 @@ def recorded():
         word, equals, meanings = line.partition(" = ")
         if equals:
             words[word] = meanings.split()
-        elif line and not line.startswith("#"):
-            word = (re.findall("[A-Z]+", line) or [""])[0]
-            names.update(line.replace(word, one) + VERSION for one in words[word]) if word else names.add(line + VERSION)
+            continue
+        for name in [] if line.startswith("#") else line.split():
+            word = (re.findall("[A-Z]+", name) or [""])[0]
+            names.update(name.replace(word, one) + VERSION for one in words[word]) if word else names.add(name + VERSION)
     return names
 
 

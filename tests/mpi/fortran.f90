@@ -44,16 +44,5 @@ program windows
     call MPI_Win_fence(0, win, error)
     call MPI_Win_free(win, error)
     if (win /= MPI_WIN_NULL) call fail(8)
-    call MPI_Barrier(MPI_COMM_WORLD, error)
-    if (me == 0) print '(a)', 'PASS'
-    call MPI_Finalize(error)
-
-contains
-
-    subroutine fail(number)
-        integer, intent(in) :: number
-        integer :: ignored
-        print *, 'rank', me, ': check', number, 'failed'
-        call MPI_Abort(MPI_COMM_WORLD, 1, ignored)
-    end subroutine
+    include 'fortran_end.inc'
 end program

@@ -30,12 +30,4 @@ static inline bool says(const char *words)
     return *words ? strstr(text, words) != 0 : !*text;
 }
 
-/* Shows them to who runs the test. */
-static inline void tell_errors(void)
-{
-    char text[4096] = "";
-    if (pread(errors, text, sizeof text - 1, 0) > 0)
-        fputs(text, stderr);
-}
-
 #endif
