@@ -42,6 +42,7 @@ static void computes(void)
 
 static void stops(void)
 {
+    usleep(200000); /* what the barrier sends has left */
     if (me == 3)
         raise(SIGSTOP); /* stops */
 }

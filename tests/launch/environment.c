@@ -2,11 +2,10 @@
 #include "environment.h"
 #include "message.h"
 
-#include "unit/check.h"
+#include "apart.h"
 
 #include <stdbool.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -127,20 +126,6 @@ static void test_layers(void)
     chooses(&(struct options){.trace = "t"}, "/liblateral-stats.so", trace, 0);
     chooses(&(struct options){.trace = "/t", .stats = true}, "/liblateral-stats.so", "LATERAL_STATS=1",
             "LATERAL_TRACE=/t");
-}
-
-/* Runs tests in processes of their own, so that each finds the launcher's parts as they are at the start. */
-static void run_apart(void (*const *tests)(void), size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        int status;
-        const pid_t child = fork();
-        if (child == 0) {
-            tests[i]();
-            _exit(0);
-        }
-        CHECK(waitpid(child, &status, 0) == child && status == 0);
-    }
 }
 
 int main(void)
