@@ -154,8 +154,9 @@ def is_refused(options, keys):
     carriers = set(filter(None, os.environ.get("LATERAL_UCX_TLS", os.environ.get("UCX_TLS", "")).split(",")))
     over = os.environ.get("LATERAL_TRANSPORTS", "auto").split(":")[-1]
     shares = carriers - {"tcp", "self"} if over == "auto" else over == "ucx" and (not carriers or carriers - {"tcp", "self"})
+    shares = shares or over == "ofi" and os.environ.get("FI_PROVIDER") == "shm"
     if shares and free_memory() < 16 << 20:
-        return "/dev/shm is full, where UCX keeps what processes share"
+        return "/dev/shm is full, where UCX and libfabric keep what processes share"
     preloads = any(f"--{tool}" in keys.get("oshrun", "") for tool in ("check", "stats", "trace"))
     if preloads and set(options["oshrun"]) & set(" :"):
         return "a blank or a colon is in the path of the build: the dynamic linker preloads nothing from there"

@@ -23,10 +23,11 @@ static size_t ask_tool(const char *path, uint64_t address, char *text, size_t ro
     return tool_run(commands, &left, text, room);
 }
 
-/* Writes "file.c:12" for a line of the answer. Returns false when it tells no source line. */
+/* Writes "file.c:12" for a line of the answer, whose path may have blanks. Returns false when it tells no source line. */
 static bool write_line(const char *line, char *text, size_t room)
 {
-    const int bytes = (int)strcspn(line, " \n");
+    const char *behind = strstr(line, " (discriminator");
+    const int bytes = (int)(behind ? (size_t)(behind - line) : strlen(line));
     const char *slash = memrchr(line, '/', (size_t)bytes), *base = slash ? slash + 1 : line;
     const char *colon = memchr(base, ':', (size_t)(line + bytes - base));
     if (!colon || colon[1] == '?' || colon[1] == '0' || base[0] == '?')

@@ -3,6 +3,7 @@
 
 usage: check.py ROOT
 """
+import os
 import pathlib
 import re
 import subprocess
@@ -13,7 +14,7 @@ ROOT = pathlib.Path(sys.argv[1]).resolve()
 
 def dev(*args, cwd=ROOT):
     return subprocess.run([ROOT / "dev", *args], cwd=cwd, capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                          timeout=60, check=False)
+                          timeout=60, check=False, env=os.environ | {"LC_ALL": "C"}) # bash warns of a locale that is not there
 
 
 def one_line(done, status, pattern):

@@ -42,6 +42,9 @@ def plain(lines):
 
 
 def main():
+    if set(str(BIN)) & set(" :"):
+        print("skipped: a blank or a colon is in the path of the build: nothing can be preloaded from there")
+        return 77
     wrong, listed = [], commands((ROOT / "docs/guide" / PAGE).read_text(encoding="utf-8"))
     sources = sorted((ROOT / "examples" / EXAMPLES).glob("*.c"))
     unused = [path.name for path in sources if not any(path.name in command for command, _ in listed)]

@@ -26,6 +26,9 @@ def launcher(name, compiler):
     if not found:
         print(f"skipped: no mpirun beside {compiler}")
         sys.exit(77)
+    if any(word.startswith("/") and set(word) & set(" :") for word in sys.argv):
+        print("skipped: a blank or a colon is in the path of the build: nothing can be preloaded from there")
+        sys.exit(77)
     if name != "openmpi" and is_full():
         print(f"skipped: /dev/shm is full, where {name} needs room")
         sys.exit(77)
