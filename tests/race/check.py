@@ -26,6 +26,8 @@ def functions(source):
 
 
 def main():
+    if set(sys.argv[1]) & set(" :"):
+        sys.exit("a blank or a colon is in its path")
     oshrun, program, *sources = sys.argv[1:]
     of_line = {place: name for source in sources for place, name in functions(source).items()}
     done = subprocess.run([oshrun, "-n", "3", "--check=race", program], capture_output=True, text=True, timeout=100, check=False)
