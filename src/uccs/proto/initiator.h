@@ -25,9 +25,6 @@ struct proto_address {
  * symmetric. */
 struct proto_address proto_address(const void *addr);
 
-/* Returns this PE's address of a place in PROTO_HEAP or PROTO_IMAGE. */
-const void *proto_local_address(struct proto_address place);
-
 /* The target does this once an operation is applied: a put's data is there, an atomic is done, a get's data has left. One
  * message brings both. Null, where it may be: nothing. */
 struct proto_notify {

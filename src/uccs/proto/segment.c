@@ -20,13 +20,6 @@ struct proto_address proto_address(const void *addr)
     }
 }
 
-const void *proto_local_address(struct proto_address place)
-{
-    if (place.segment == PROTO_HEAP)
-        return (const char *)uccs_core.heap_start + place.offset;
-    return (const char *)uccs_memory_image_start() + place.offset;
-}
-
 /* --- Segments */
 
 static uint32_t my_index(void)
