@@ -159,8 +159,11 @@ static void tell_deaths(void)
 
 static void ended(uint32_t index)
 {
-    const int by_file = files[index] >= 0 ? status_of_file(files[index]) : -1;
-    const int status = by_file >= 0 ? by_file : status_of(pids[index]);
+    int status = status_of(pids[index]);
+    if (status < 0 && files[index] >= 0) /* it is reaped: from now on its file tells */
+        status = status_of_file(files[index]);
+    if (status < 0 && atomic_load_acquire(&crashes[index].state)) /* release: the PE */
+        status = crashes[index].signal;
     const bool told =
         atomic_load_acquire(&node->ending) != NODE_GOES_ON; /* release: rte_claim_end; a PE has printed why */
     pids[index] = 0;
