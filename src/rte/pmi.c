@@ -32,6 +32,7 @@
 
 static struct {
     int pe;
+    bool of_slurm;             /* srun's server, not Hydra's */
     ino_t connection;          /* identifies the socket behind the descriptor */
     char space[RTE_JOB_BYTES]; /* the key-value space of the job */
 } pmi;
@@ -151,6 +152,12 @@ static int end_job(int status)
     return send(pmi_talk.fd, line, (size_t)bytes, MSG_NOSIGNAL) == bytes ? 0 : -1;
 }
 
+/* All PEs end with this status at once. Slurm's server would kill those that have not ended yet, whose status then is 137. */
+static int end_by_signal(int status)
+{
+    return pmi.of_slurm ? 0 : end_job(status);
+}
+
 static void finish(void)
 {
     if (!connection_is_ours())
@@ -168,7 +175,7 @@ static int descriptor(void)
 }
 
 static const struct rte_backend backend =
-    {"a launcher that speaks PMI", put, get, fence, end_job, finish, 0, descriptor, end_job};
+    {"a launcher that speaks PMI", put, get, fence, end_job, finish, 0, descriptor, end_by_signal};
 
 /* ---- opening ---- */
 
@@ -239,5 +246,6 @@ const struct rte_backend *rte_pmi_open(struct rte_rank *place)
     struct stat info;
     pmi.connection = fstat(pmi_talk.fd, &info) == 0 ? info.st_ino : 0;
     pmi.pe = place->pe;
+    pmi.of_slurm = getenv("SLURM_STEP_ID") != 0;
     return &backend;
 }

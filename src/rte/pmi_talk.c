@@ -8,8 +8,11 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <linux/sockios.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 struct pmi_talk pmi_talk = {.fd = -1};
@@ -27,15 +30,39 @@ int pmi_broken(const char *format, ...)
     return -1;
 }
 
+static const char silent[] = "it has not answered for as long as LATERAL_PEER_TIMEOUT says";
+
 static int lost(const char *why)
 {
     return pmi_broken("the connection to the launcher (PMI) is lost: %s", why);
+}
+
+/* Returns the seconds for which the launcher may be silent; 0: for ever. */
+static int64_t patience(void)
+{
+    const int64_t seconds = env_number(ENV_PEER_TIMEOUT);
+    return seconds < 1000000 ? seconds : 1000000;
+}
+
+/* Waits until the launcher has read what was sent before, such as the word that this PE has come to a barrier: Slurm's server takes all
+ * that it reads at once for one request, and drops the next one. Returns false when it does not read. */
+static bool await_reader(void)
+{
+    int left = 0;
+    for (int64_t ms = 0; ioctl(pmi_talk.fd, SIOCOUTQ, &left) == 0 && left > 0; ms++) {
+        if (patience() > 0 && ms > 1000 * patience())
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, 0);
+    }
+    return true;
 }
 
 int pmi_speak(const char *line, size_t bytes)
 {
     if (pmi_talk.broken)
         return -1;
+    if (!await_reader())
+        return lost(silent);
     for (size_t at = 0; at < bytes;) {
         ssize_t wrote = send(pmi_talk.fd, line + at, bytes - at, MSG_NOSIGNAL);
         if (wrote < 0 && errno == ENOTSOCK)
@@ -53,8 +80,7 @@ int pmi_speak(const char *line, size_t bytes)
 static bool await_input(void)
 {
     struct pollfd input = {.fd = pmi_talk.fd, .events = POLLIN};
-    int64_t seconds = env_number(ENV_PEER_TIMEOUT);
-    int half = seconds <= 0 ? -1 : seconds < 1000000 ? (int)seconds * 500 : 500000000;
+    const int half = patience() <= 0 ? -1 : (int)patience() * 500;
     for (int halves = 0; halves < 2;) {
         int ready = poll(&input, 1, half);
         if (ready > 0 || (ready < 0 && errno != EINTR))
@@ -113,7 +139,7 @@ static long await_line(const char *wanted)
         if (pmi_talk.have == PMI_LINE)
             return lost("a line is too long");
         if (!await_input())
-            return lost("it has not answered for as long as LATERAL_PEER_TIMEOUT says");
+            return lost(silent);
         ssize_t got = read(pmi_talk.fd, pmi_talk.input + pmi_talk.have, PMI_LINE - pmi_talk.have);
         if (got == 0 || (got < 0 && errno != EINTR))
             return lost(got == 0 ? "it was closed" : strerror(errno));

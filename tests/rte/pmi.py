@@ -54,6 +54,8 @@ class Server:
         data = end.recv(65536)
         peer[1] += data
         *lines, peer[1] = peer[1].split(b"\n")
+        if end.family == socket.AF_UNIX:
+            del lines[1:]                                       # Slurm's server takes what it reads at once for one request
         for line in lines:
             self.answer(end, peer, words_of(line.decode()))
         if not data:
