@@ -6,6 +6,7 @@
 #include "rte/node.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -191,8 +192,9 @@ int channel_ask(pid_t process)
 {
     struct sockaddr_un name;
     socklen_t bytes = name_of(process, &name);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&name, bytes) == 0 && is_same_user(fd))
+    /* another user may listen there, and accept nobody */
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&name, bytes) == 0 && is_same_user(fd) && fcntl(fd, F_SETFL, 0) == 0)
         return fd;
     if (fd >= 0)
         close(fd);

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import time
 
@@ -56,7 +57,11 @@ def test_status():
         assert job.poll() is None
         os.kill(job.pid, signal.SIGTERM)
         assert job.wait(20) == 128 + signal.SIGTERM
-    code, text = status(os.getpid())
+    with socket.socket(socket.AF_UNIX) as squatter, socket.socket(socket.AF_UNIX) as filler:     # it never accepts
+        squatter.bind(f"\0lateral-watch-{os.getpid()}")
+        squatter.listen(0)
+        filler.connect(squatter.getsockname())
+        code, text = status(os.getpid())
     assert code == 1 and text == f"oshrun: --status {os.getpid()}: no job of this version of Lateral, or it belongs to another user\n"
 
 
