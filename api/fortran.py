@@ -423,7 +423,7 @@ HELPERS = """\
     ! The address of what a caller gave. A section with gaps has no one address, and a copy of it would not be symmetric.
     function at(call_, what, x) result(address)
         character(len=*), intent(in) :: call_, what
-        type(*), intent(in), target :: x(..)
+        type(*), target :: x(..)
         type(c_ptr) :: address
         if (.not. is_contiguous(x)) call fatal(call_ // ": " // what // &
             " has gaps between its elements; use shmem_iput or shmem_iget, or a copy")

@@ -6,7 +6,7 @@ program heat
     use shmem
     use, intrinsic :: iso_fortran_env, only: real64
     implicit none
-    integer, parameter :: cells = 64, steps = 2000
+    integer, parameter :: cells = 64, steps = 500
     real(real64), pointer :: rod(:)
     real(real64), allocatable :: next(:)
     real(real64), save :: mine, total

@@ -10,15 +10,19 @@ program gaps
     use shmem
     implicit none
     integer, save :: cells(10) = 0
-    integer :: mine(10)
     character(len=16) :: how
     call get_command_argument(1, how)
-    mine = 0
     call shmem_init()
-    if (how == "gaps") then
-        call shmem_put(cells(1:9:2), mine, 5, 0)
-    else
-        call shmem_put(mine, cells, 5, 1)
-    end if
+    call mistaken()
     call shmem_finalize()
+contains
+    subroutine mistaken() ! what the main program itself declares is saved, and so symmetric
+        integer :: mine(10)
+        mine = 0
+        if (how == "gaps") then
+            call shmem_put(cells(1:9:2), mine, 5, 0)
+        else
+            call shmem_put(mine, cells, 5, 1)
+        end if
+    end subroutine
 end program

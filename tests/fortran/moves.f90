@@ -20,6 +20,7 @@ program moves
     real(real32), save :: r4
     real(real64), save :: r8(10), rows(4, 5)
     complex(real32), save :: c4(2)
+    complex(real32), asynchronous :: sent(2)
     complex(real64), save :: c8(2)
     logical, save :: flags(3)
     logical(c_bool), save :: small(2)
@@ -54,7 +55,8 @@ program moves
     call shmem_put(i8, reshape([(int(me, int64) * 10_int64**10 + i, i = 1, 8)], [2, 2, 2]), pe=to)
     call shmem_put(SHMEM_CTX_DEFAULT, in_module, [(me * 100 + i, i = 1, 4)], 4, to)
     call shmem_p(r4, real(me) + 0.5, to)
-    call shmem_put_nbi(c4, [cmplx(me, 1), cmplx(2, me)], 2, to)
+    sent = [cmplx(me, 1), cmplx(2, me)]
+    call shmem_put_nbi(c4, sent, 2, to)
     call shmem_put(c8, [cmplx(me, 1, real64), cmplx(2, me, real64)], 2, to)
     call shmem_put(flags, [.true., .false., .true.], pe=to)
     call shmem_put(small, [.false._c_bool, .true._c_bool], pe=to)
