@@ -49,7 +49,7 @@ HANDLES = ("shmem_team_t", "shmem_ctx_t", "shmemx_request_t", "shmemx_ct_t")
 CONFIGS = ("shmem_team_config_t", "shmem_ctx_session_config_t")
 LOGICAL = re.compile(r"^(pe_accessible|addr_accessible|test|test_all|test_all_vector|request_test.*|ct_test)$")
 NUMBER = re.compile(r"^(my_pe|n_pes|team_my_pe|team_n_pes|team_translate_pe|test_lock|ct_wait_timeout)$")
-OMITTED = {"pcontrol", "info_get_name"}                     # written by hand below
+OMITTED = {"pcontrol", "info_get_name"}                     # variadic in C; written by hand below
 LONG_ARGUMENTS = {"signal", "cmp_value", "value", "wait_for", "weight", "n", "size", "count", "alignment"}
 
 
@@ -64,7 +64,7 @@ class Module:
     """Collects the parts of the module: C interfaces, generics, procedures."""
 
     def __init__(self):
-        self.imports, self.generics, self.procedures = {}, {}, []
+        self.imports, self.generics, self.procedures, self.forms = {}, {}, [], {}
 
     def interface(self, function):
         """Declares a C function under c_NAME, once; returns that name."""
@@ -84,6 +84,7 @@ class Module:
 
     def procedure(self, generic, name, result, dummies, locals_, body):
         self.generics.setdefault(generic, []).append(name)
+        self.forms.setdefault(generic, (result, dummies))
         names = ", ".join(dummy.split("(")[0] for _, dummy in dummies)
         word = "function" if result else "subroutine"
         tail = " result(value_)" if result else ""
@@ -98,8 +99,8 @@ class Module:
 def c_declaration(kind):
     kind = kind.strip()
     base = kind.replace("const ", "").strip()
-    if base.endswith("*") or base.endswith("* "):
-        return "type(c_ptr), value" if kind != "char *" else "type(c_ptr), value"
+    if base.endswith("*"):
+        return "type(c_ptr), value"
     if base in HANDLES:
         return f"type({base}), value"
     for one in KINDS:
@@ -365,23 +366,12 @@ def constants():
     return "\n".join(lines)
 
 
-TYPES = """\
-    type, bind(c), public :: shmem_team_t
+TYPES = "".join(f"""\
+    type, bind(c), public :: {name}
         private
         integer(c_intptr_t) :: handle = 0
     end type
-    type, bind(c), public :: shmem_ctx_t
-        private
-        integer(c_intptr_t) :: handle = 0
-    end type
-    type, bind(c), public :: shmemx_request_t
-        private
-        integer(c_intptr_t) :: handle = 0
-    end type
-    type, bind(c), public :: shmemx_ct_t
-        private
-        integer(c_intptr_t) :: handle = 0
-    end type
+""" for name in HANDLES) + """\
     type, bind(c), public :: shmem_team_config_t
         integer(c_int) :: num_contexts = 0
     end type
@@ -463,17 +453,33 @@ HELPERS = """\
     end subroutine"""
 
 
+def add_row(module, row, by_name):
+    if row.old or row.name in OMITTED:
+        return
+    if row.types:
+        typed_row(module, row, by_name)
+        bytes_rows(module, row)
+    else:
+        plain_row(module, row)
+
+
+def synopsis(row, by_name):
+    """Yields a line for each name that a row has in Fortran, for readers: arguments that may be left out stand in brackets."""
+    module = Module()
+    add_row(module, row, by_name)
+    for name, (result, dummies) in module.forms.items():
+        text = "[ctx, ]" if row.types and "ctx" in row.forms.split() and "ctx_" not in name else ""
+        for number, (kind, dummy) in enumerate(dummies):
+            between, dummy = ", " if number else "", dummy.split("(")[0]
+            text += f"[{between}{dummy}]" if "optional" in kind else between + dummy
+        yield f"{'value = ' if result else 'call '}{name}({text})"
+
+
 def write(out, functions):
     module = Module()
     by_name = {function.name: function for function in functions}
     for row in table.TABLE:
-        if row.old or row.name in OMITTED:
-            continue
-        if row.types:
-            typed_row(module, row, by_name)
-            bytes_rows(module, row)
-        else:
-            plain_row(module, row)
+        add_row(module, row, by_name)
     for name in ("shmem_info_get_name", "shmem_malloc", "shmem_free", "shmem_my_pe", "shmem_global_exit", "shmem_team_n_pes"):
         module.interface(by_name[name])
     allocation(module)

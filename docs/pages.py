@@ -29,10 +29,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path.insert(0, str(ROOT / "api"))
 import declared                                            # noqa: E402
+import fortran                                             # noqa: E402
 import model                                               # noqa: E402
 import table                                               # noqa: E402
 
 WIDTH = 80
+FUNCTIONS = {function.name: function for function in model.functions()}
 ENV_ROW = re.compile(r'ENV_ROW\((\w+),\s*"(\w+)",\s*("(\w+)"|0),\s*(\w+),\s*"([^"]*)",\s*"([^"]*)"\)')
 
 
@@ -106,6 +108,10 @@ def synopsis(words, shown):
         lines += [".PP", escape(f"TYPE{which}: {names}.")]
     if any("sized" in row.forms.split() for row in rows):
         lines += [".PP", escape(f"SIZE: {', '.join(map(str, table.SIZES))}.")]
+    in_fortran = [form for row in rows for form in fortran.synopsis(row, FUNCTIONS)]
+    if in_fortran:
+        lines += [".PP", escape("In Fortran (shmem_fortran(7)):"), ".PP", ".nf"]
+        lines += [escape(line) for form in dict.fromkeys(in_fortran) for line in wrapped(form, "")] + [".fi"]
     return lines
 
 

@@ -55,16 +55,16 @@ def from_troff(text):
 
 
 def synopsis(words, shown):
-    """The synopsis of the manual page as a block of C, and its sentences on types as text."""
-    block, text, inside = [], [], False
+    """The synopsis of the manual page: its blocks as code, and its sentences as text."""
+    made, inside = [], False
     for line in pages.synopsis(words, shown):
         if line in (".nf", ".fi"):
             inside = line == ".nf"
-        elif line == ".PP":
-            (block if inside else text).append("")
+            made += ["", "```c"] if inside else ["```", ""]
         else:
-            (block if inside else text).append(from_troff(line))
-    return ["", "```c", *[line for line in block], "```", *[markup(line) for line in text], ""]
+            text = "" if line == ".PP" else from_troff(line)
+            made.append(text if inside else markup(text))
+    return made
 
 
 def header(section, name):
