@@ -84,15 +84,19 @@ if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")     # the loader looks in the syste
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/lateral.pc.in ${PROJECT_BINARY_DIR}/lateral.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/lateral.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
-# The names by which builds look for other OpenSHMEM libraries: installed by `cmake --install DIR --component compat` alone, since another
-# library may own them.
-foreach(name oshmem openshmem sma)
-  file(WRITE ${PROJECT_BINARY_DIR}/compat/${name}.pc
-    "Name: ${name}\nDescription: OpenSHMEM, as Lateral has it\nVersion: ${PROJECT_VERSION}\nRequires: lateral\n")
-  file(WRITE ${PROJECT_BINARY_DIR}/compat/lib${name}.so "INPUT(-llateral) /* the linker reads this: Lateral under another name */\n")
-  install(FILES ${PROJECT_BINARY_DIR}/compat/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT compat EXCLUDE_FROM_ALL)
-  install(FILES ${PROJECT_BINARY_DIR}/compat/lib${name}.so DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compat EXCLUDE_FROM_ALL)
+# The names by which builds look for other OpenSHMEM libraries: of Open MPI, Sandia, OSSS-UCX and Cray, and find_package(OpenSHMEM).
+# Installed by `cmake --install DIR --component compat` alone, since another library may own them.
+set(compat ${PROJECT_BINARY_DIR}/compat)
+set(only_compat COMPONENT compat EXCLUDE_FROM_ALL)
+foreach(name oshmem oshmem-c oshmem-cxx openshmem sandia-openshmem osss-ucx sma)
+  file(WRITE ${compat}/${name}.pc "Name: ${name}\nDescription: OpenSHMEM, as Lateral has it\nVersion: ${PROJECT_VERSION}\nRequires: lateral\n")
+  install(FILES ${compat}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${only_compat})
 endforeach()
+foreach(name oshmem openshmem sma)
+  file(CREATE_LINK liblateral.so.${LATERAL_SOVERSION} ${compat}/lib${name}.so SYMBOLIC)
+  install(FILES ${compat}/lib${name}.so DESTINATION ${CMAKE_INSTALL_LIBDIR} ${only_compat})
+endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/OpenSHMEMConfig.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/OpenSHMEM ${only_compat})
 foreach(LATERAL_MPI IN LISTS LATERAL_MPIS)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/lateral-mpi.pc.in ${PROJECT_BINARY_DIR}/lateral-mpi-${LATERAL_MPI}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/lateral-mpi-${LATERAL_MPI}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig

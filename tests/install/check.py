@@ -5,6 +5,7 @@ usage: check.py --build=DIR ... PART     PART: tree wrappers through tools pkgco
                                                  uninstall mpi
 """
 import argparse
+import ctypes
 import os
 import pathlib
 import re
@@ -172,10 +173,14 @@ def part_pkgconfig(options, work):
     run("sh", "-c", script, "sh", options.cc, OUTSIDE / "ring.c", work / "ring", env=env)
     check_ring(prefix, work / "ring")
     run(options.cmake, "--install", options.build, "--prefix", prefix, "--component", "compat", env=clean_env())
-    for name in ("oshmem", "openshmem", "sma"):              # other libraries' names, for builds that look for these
+    for name in ("oshmem-c", "sandia-openshmem", "osss-ucx"):  # other libraries' names, for builds that look for these
+        assert run("pkg-config", "--cflags", "--libs", name, env=env) == run("pkg-config", "--cflags", "--libs", "lateral", env=env)
+    for name in ("oshmem", "openshmem", "sma"):
         run("sh", "-c", script.replace("libs lateral", "libs " + name), "sh", options.cc, OUTSIDE / "ring.c", work / name, env=env)
         check_ring(prefix, work / name)
-        run(options.cc, f"-I{prefix}/include", OUTSIDE / "ring.c", f"-L{prefix}/lib", f"-Wl,-rpath,{prefix}/lib", f"-l{name}", "-o", work / name)
+        library = prefix / "lib" / f"lib{name}.so"             # as find_library gives it
+        run(options.cc, f"-I{prefix}/include", OUTSIDE / "ring.c", library, f"-Wl,-rpath,{prefix}/lib", "-o", work / name)
+        assert ctypes.CDLL(str(library)).shmem_init and f"liblateral.so.{options.soversion}" in run("readelf", "-d", work / name)
         check_ring(prefix, work / name)
 
 
@@ -209,6 +214,10 @@ def part_cmake(options, work):
     run(prefix / "bin" / "oshrun", "-n", 2, work / "build" / "through", env=clean_env())
     assert "liblateral.so" in run("readelf", "-d", work / "build" / "ring_shared")
     assert "liblateral" not in run("readelf", "-d", work / "build" / "ring_static")
+    run(options.cmake, "--install", options.build, "--prefix", prefix, "--component", "compat", env=clean_env())
+    run(options.cmake, "-G", "Ninja", "-S", OUTSIDE / "openshmem", "-B", work / "any", f"-DCMAKE_PREFIX_PATH={prefix}", env=clean_env())
+    run(options.cmake, "--build", work / "any", env=clean_env())
+    check_ring(prefix, work / "any" / "ring")
 
 
 def part_part(options, work):
