@@ -1,4 +1,4 @@
-/* The ticket lock: its numbers wrap, also under threads; who enters when; when waiters of other nodes are named. */
+/* The ticket lock: its numbers wrap, also under threads; who enters when. */
 #include "base/atomic.h"
 
 #include "unit/check.h"
@@ -39,7 +39,6 @@ static void set_before_wrap(uint64_t before)
 static void enter(enum uccs_lock_mode mode)
 {
     uint32_t ticket;
-    bool tell;
     if (mode == UCCS_LOCK_GUEST) {
         while (!uccs_ticket_visit(&lock))
             sched_yield();
@@ -48,7 +47,7 @@ static void enter(enum uccs_lock_mode mode)
     if (mode == UCCS_LOCK_SHARED && uccs_ticket_read_now(&lock))
         return;
     if (!uccs_ticket_take(&lock, mode, &ticket))
-        while (!uccs_ticket_enter(&lock, ticket, mode, &tell))
+        while (!uccs_ticket_enter(&lock, ticket, mode))
             sched_yield();
 }
 
@@ -65,7 +64,7 @@ static void *work(void *argument)
         if (mode == UCCS_LOCK_EXCLUSIVE)
             written++;
         (void)atomic_fetch_add_relaxed(&inside, -step);
-        CHECK(!uccs_ticket_leave(&lock, mode));
+        uccs_ticket_leave(&lock, mode);
     }
     return 0;
 }
@@ -88,14 +87,13 @@ static void test_threads(uint64_t before)
     CHECK(lock.guests || uccs_ticket_next(lock.word) == ((THREADS * ROUNDS - before) & TICKET_NUMBER));
     CHECK(uccs_ticket_left(lock.word) == uccs_ticket_next(lock.word));
     CHECK(uccs_ticket_read(lock.word) == uccs_ticket_next(lock.word));
-    CHECK(!(lock.word & (TICKET_FAR | TICKET_CARRIES)));
+    CHECK(!(lock.word & TICKET_CARRIES));
 }
 
 /* A reader, a writer and a reader wait in line behind a writer. */
 static void test_turns(uint64_t before)
 {
     uint32_t reader, writer, late, none;
-    bool tell;
     set_before_wrap(before);
     CHECK(uccs_ticket_take(&lock, UCCS_LOCK_EXCLUSIVE, &none));
     CHECK(!uccs_ticket_read_now(&lock) && !uccs_ticket_visit(&lock));
@@ -103,20 +101,19 @@ static void test_turns(uint64_t before)
     CHECK(!uccs_ticket_take(&lock, UCCS_LOCK_EXCLUSIVE, &writer));
     CHECK(!uccs_ticket_take(&lock, UCCS_LOCK_SHARED, &late));
     CHECK(uccs_ticket_before(&lock, late, UCCS_LOCK_SHARED) == 3);
-    (void)atomic_fetch_or_acqrel(&lock.word, TICKET_FAR);
-    CHECK(!uccs_ticket_enter(&lock, reader, UCCS_LOCK_SHARED, &tell) && !tell);
-    CHECK(uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE)); /* the reader may be of another node */
-    CHECK(!uccs_ticket_enter(&lock, writer, UCCS_LOCK_EXCLUSIVE, &tell));
-    CHECK(uccs_ticket_enter(&lock, reader, UCCS_LOCK_SHARED, &tell) && tell); /* a reader behind it might enter */
-    CHECK(!uccs_ticket_enter(&lock, writer, UCCS_LOCK_EXCLUSIVE, &tell));
-    CHECK(!uccs_ticket_enter(&lock, late, UCCS_LOCK_SHARED, &tell));
-    CHECK(uccs_ticket_leave(&lock, UCCS_LOCK_SHARED));
-    CHECK(uccs_ticket_enter(&lock, writer, UCCS_LOCK_EXCLUSIVE, &tell) && !tell);
-    CHECK(uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE));
-    CHECK(uccs_ticket_enter(&lock, late, UCCS_LOCK_SHARED, &tell) && !tell); /* nobody is behind it */
-    (void)atomic_fetch_and_acqrel(&lock.word, ~TICKET_FAR);
+    CHECK(!uccs_ticket_enter(&lock, reader, UCCS_LOCK_SHARED));
+    uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE);
+    CHECK(!uccs_ticket_enter(&lock, writer, UCCS_LOCK_EXCLUSIVE));
+    CHECK(uccs_ticket_enter(&lock, reader, UCCS_LOCK_SHARED));
+    CHECK(!uccs_ticket_enter(&lock, writer, UCCS_LOCK_EXCLUSIVE));
+    CHECK(!uccs_ticket_enter(&lock, late, UCCS_LOCK_SHARED));
+    uccs_ticket_leave(&lock, UCCS_LOCK_SHARED);
+    CHECK(uccs_ticket_enter(&lock, writer, UCCS_LOCK_EXCLUSIVE));
+    uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE);
+    CHECK(uccs_ticket_enter(&lock, late, UCCS_LOCK_SHARED));
     CHECK(uccs_ticket_read_now(&lock)); /* beside the other reader */
-    CHECK(!uccs_ticket_leave(&lock, UCCS_LOCK_SHARED) && !uccs_ticket_leave(&lock, UCCS_LOCK_SHARED));
+    uccs_ticket_leave(&lock, UCCS_LOCK_SHARED);
+    uccs_ticket_leave(&lock, UCCS_LOCK_SHARED);
     CHECK(uccs_ticket_take(&lock, UCCS_LOCK_EXCLUSIVE, &none));
 }
 
@@ -124,29 +121,27 @@ static void test_turns(uint64_t before)
 static void test_guests(void)
 {
     uint32_t first, second;
-    bool tell;
     set_before_wrap(2);
     lock.guests = TICKET_ADMITTED;
     CHECK(uccs_ticket_visit(&lock) && uccs_ticket_visit(&lock));
     CHECK(!uccs_ticket_take(&lock, UCCS_LOCK_EXCLUSIVE, &first));
     CHECK(uccs_ticket_visit(&lock)); /* though a writer waits, whose turn it is */
-    (void)atomic_fetch_or_acqrel(&lock.word, TICKET_FAR);
-    CHECK(!uccs_ticket_leave(&lock, UCCS_LOCK_GUEST) && !uccs_ticket_leave(&lock, UCCS_LOCK_GUEST));
-    CHECK(!uccs_ticket_enter(&lock, first, UCCS_LOCK_EXCLUSIVE, &tell));
-    CHECK(uccs_ticket_leave(&lock, UCCS_LOCK_GUEST)); /* the writer may be of another node */
-    CHECK(uccs_ticket_enter(&lock, first, UCCS_LOCK_EXCLUSIVE, &tell));
-    (void)atomic_fetch_and_acqrel(&lock.word, ~TICKET_FAR);
+    uccs_ticket_leave(&lock, UCCS_LOCK_GUEST);
+    uccs_ticket_leave(&lock, UCCS_LOCK_GUEST);
+    CHECK(!uccs_ticket_enter(&lock, first, UCCS_LOCK_EXCLUSIVE));
+    uccs_ticket_leave(&lock, UCCS_LOCK_GUEST);
+    CHECK(uccs_ticket_enter(&lock, first, UCCS_LOCK_EXCLUSIVE));
     CHECK(!uccs_ticket_visit(&lock));
     (void)atomic_fetch_or_acqrel(&lock.guests, TICKET_GUESTS_WAIT);
     CHECK(!uccs_ticket_take(&lock, UCCS_LOCK_EXCLUSIVE, &second));
-    CHECK(uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE)); /* tells the guests' owner */
-    CHECK(!uccs_ticket_enter(&lock, second, UCCS_LOCK_EXCLUSIVE, &tell));
+    uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE);
+    CHECK(!uccs_ticket_enter(&lock, second, UCCS_LOCK_EXCLUSIVE));
     CHECK(uccs_ticket_visit(&lock));
     (void)atomic_fetch_and_acqrel(&lock.guests, ~TICKET_GUESTS_WAIT);
-    CHECK(!uccs_ticket_enter(&lock, second, UCCS_LOCK_EXCLUSIVE, &tell));
-    CHECK(!uccs_ticket_leave(&lock, UCCS_LOCK_GUEST)); /* nobody of another node waits */
-    CHECK(uccs_ticket_enter(&lock, second, UCCS_LOCK_EXCLUSIVE, &tell));
-    CHECK(!uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE));
+    CHECK(!uccs_ticket_enter(&lock, second, UCCS_LOCK_EXCLUSIVE));
+    uccs_ticket_leave(&lock, UCCS_LOCK_GUEST);
+    CHECK(uccs_ticket_enter(&lock, second, UCCS_LOCK_EXCLUSIVE));
+    uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE);
     CHECK(lock.guests == TICKET_ADMITTED);
 }
 
@@ -163,17 +158,19 @@ static void test_tries(void)
         others = 0;
         CHECK((lock.word == word) == (faster >= 3));
         if (faster < 3)
-            CHECK(!uccs_ticket_leave(&lock, UCCS_LOCK_SHARED));
+            uccs_ticket_leave(&lock, UCCS_LOCK_SHARED);
         lock.word = word;
     }
     lock.guests = TICKET_ADMITTED;
     others = 5; /* a guest tries on, a writer that has its turn looks again later */
     CHECK(uccs_ticket_visit(&lock) && others == 0 && lock.guests == TICKET_ADMITTED + TICKET_GUEST);
-    CHECK(!uccs_ticket_leave(&lock, UCCS_LOCK_GUEST) && lock.guests == TICKET_ADMITTED);
+    uccs_ticket_leave(&lock, UCCS_LOCK_GUEST);
+    CHECK(lock.guests == TICKET_ADMITTED);
     others = 1;
     CHECK(!uccs_ticket_bar(&lock) && uccs_ticket_bar(&lock) && lock.guests == (TICKET_ADMITTED | TICKET_BARRED));
-    CHECK(!uccs_ticket_bar(&lock) && !uccs_ticket_visit(&lock) && !uccs_ticket_unbar(&lock));
-    CHECK(lock.guests == TICKET_ADMITTED && uccs_ticket_bar(&lock) && !uccs_ticket_unbar(&lock));
+    CHECK(!uccs_ticket_bar(&lock) && !uccs_ticket_visit(&lock));
+    uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE);
+    CHECK(lock.guests == TICKET_ADMITTED && uccs_ticket_bar(&lock));
     lock.guests = 0;
 }
 
@@ -182,7 +179,6 @@ static void test_hints(uint64_t before)
 {
     static const int pes[] = {0, 1, 65535, 65536, 70000, 0x7ffffffe};
     uint32_t ticket, second, third;
-    bool tell;
     for (size_t i = 0; i < sizeof pes / sizeof *pes; i++) {
         set_before_wrap(before);
         CHECK(uccs_ticket_writer(&lock) == -1 && uccs_ticket_next(lock.word) == TICKET_NUMBER + 1 - before);
@@ -194,13 +190,13 @@ static void test_hints(uint64_t before)
         CHECK(!uccs_ticket_take(&lock, UCCS_LOCK_SHARED, &third));
         CHECK(uccs_ticket_before(&lock, second, UCCS_LOCK_EXCLUSIVE) == 1);
         CHECK(uccs_ticket_before(&lock, third, UCCS_LOCK_SHARED) == 2 && uccs_ticket_writer(&lock) == pes[i]);
-        CHECK(!uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE));
-        CHECK(uccs_ticket_enter(&lock, second, UCCS_LOCK_SHARED, &tell) && uccs_ticket_writer(&lock) == -1);
+        uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE);
+        CHECK(uccs_ticket_enter(&lock, second, UCCS_LOCK_SHARED) && uccs_ticket_writer(&lock) == -1);
         CHECK(uccs_ticket_before(&lock, third, UCCS_LOCK_SHARED) == 0);
         CHECK(uccs_ticket_before(&lock, third, UCCS_LOCK_EXCLUSIVE) == 1);
-        CHECK(!uccs_ticket_leave(&lock, UCCS_LOCK_SHARED));
-        CHECK(uccs_ticket_enter(&lock, third, UCCS_LOCK_EXCLUSIVE, &tell) &&
-              !uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE));
+        uccs_ticket_leave(&lock, UCCS_LOCK_SHARED);
+        CHECK(uccs_ticket_enter(&lock, third, UCCS_LOCK_EXCLUSIVE));
+        uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE);
         CHECK(uccs_ticket_writer(&lock) == -1);
     }
 }

@@ -129,9 +129,6 @@ extern struct uccs_progress_source uccs_event_source;
 /* Closes the descriptor, at the end of a life, when the progress thread has ended. */
 void uccs_event_close(void);
 
-/* The handler of the messages by which a peer asks for a piece of a payload (rendezvous_receive.c), in the library's own context. */
-void uccs_rendezvous_pull_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
-
 /* Ends the job with a line unless the message is at least that long and its content names the PE that sent it. For the
  * library's own messages, which count and file by PE. */
 void uccs_am_insist(const struct uccs_am_token *token, size_t length, size_t least, const uint32_t *source);

@@ -1,13 +1,14 @@
 /* The receiving half of announced payloads (rendezvous.h). Any thread.
  *
  * On a node the thread that runs the handler copies the payload from the sender's memory at once: the kernel copies, or,
- * where it refuses, the sender answers requests for pieces with blocks. It serves the library's own messages while it
+ * where it refuses, the sender executes the copy (remote.h). It serves the library's own messages while it
  * waits for those. From another node a get fetches the payload into its place; the message is pending meanwhile, and
  * counts as handled when the data is there. */
 #include "uccs/am/rendezvous.h"
 
 #include "uccs/am/contexts.h"
 #include "uccs/am/far.h"
+#include "uccs/am/remote.h"
 
 #include "base/log.h"
 #include "uccs/core/doorbell.h"
@@ -19,80 +20,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Pieces, where the kernel refuses copies */
-
-struct piece {
-    uint64_t from, length; /* in the sender of the payload */
-    char *to;              /* these two are the asker's */
-    uint32_t *pending;
-};
-
-#define PIECE ((64u << 10) - sizeof(struct piece)) /* so that the block is reused */
-
-/* At the sender of the payload. The data follows the piece in the asker's block. */
-void uccs_rendezvous_pull_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)
-{
-    struct piece *piece = (struct piece *)token->block->payload;
-    (void)payload, (void)length, (void)argument;
-    memcpy(piece + 1, (const void *)(uintptr_t)piece->from, piece->length);
-}
-
-static void landed(struct uccs_bounce *block)
-{
-    const struct piece *piece = (const struct piece *)block->payload;
-    memcpy(piece->to, piece + 1, piece->length);
-    (void)atomic_fetch_sub_acqrel(piece->pending, 1); /* acquire: pull_pieces */
-}
-
-/* Asks for a piece. Returns false when no room can come for it. */
-static bool ask_for_piece(uint32_t index, const struct piece *what)
-{
-    struct uccs_wait wait uccs_scoped = {0};
-    struct uccs_bounce *block;
-    int vain = 0;
-    while (!(block = uccs_bounce_get(UCCS_ARENA_LIBRARY, sizeof *what + what->length))) {
-        if (!uccs_bounce_expected(UCCS_ARENA_LIBRARY, &vain))
-            return false;
-        uccs_am_serve(&wait);
-    }
-    memcpy(block->payload, what, sizeof *what);
-    block->landed = landed;
-    (void)atomic_fetch_add_relaxed(what->pending, 1); /* before it can land */
-    while (!uccs_am_try(index, UCCS_INNER_PULL, 0, sizeof *what + what->length, block))
-        uccs_am_serve(&wait);
-    return true;
-}
-
-static int pull_pieces(uint32_t index, uint64_t from, char *to, size_t length)
-{
-    struct uccs_wait wait uccs_scoped = {0};
-    uint32_t pending = 0;
-    bool room = true;
-    for (size_t at = 0, bytes; at < length && room; at += bytes) {
-        bytes = length - at < PIECE ? length - at : PIECE;
-        room = ask_for_piece(index,
-                             &(struct piece){.from = from + at, .length = bytes, .to = to + at, .pending = &pending});
-    }
-    while (atomic_load_acquire(&pending)) /* acqrel: landed */
-        uccs_am_serve(&wait);
-    return room ? UCCS_OK : UCCS_ERR_NO_MEMORY;
-}
-
 /* --- Fetching */
 
 static int fetch_near(uint32_t source, const struct uccs_announce *announce, char *to)
 {
-    uint32_t index = uccs_index((int)source);
     const struct uccs_region there = {.owner = (int)source,
-                                      .pid = uccs_pe_shared_of(index)->pid,
+                                      .pid = uccs_pe_shared_of(uccs_index((int)source))->pid,
                                       .address = announce->at};
+    const struct uccs_access get = {.memory = &there,
+                                    .what = {UCCS_UINT8, UCCS_NO_OP, announce->length},
+                                    .copies = true,
+                                    .result = to};
+    struct uccs_remote_wait wait = {0};
     if (source == (uint32_t)uccs_core.me) {
         memcpy(to, (const void *)(uintptr_t)announce->at, announce->length);
         return UCCS_OK;
     }
     if (uccs_cma_reaches(&there))
         return uccs_cma_get(&there, 0, to, announce->length);
-    return pull_pieces(index, announce->at, to, announce->length);
+    return uccs_remote_finish(&wait, uccs_remote_start(0, &get, &(struct uccs_remote_later){.wait = &wait}));
 }
 
 static bool is_far(uint32_t source)

@@ -9,10 +9,10 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/am/am.h"
+#include "uccs/am/remote.h"
 #include "uccs/coll/coll.h"
 #include "uccs/proto/initiator.h"
 #include "uccs/life.h"
-#include "uccs/rma/rma.h"
 
 #include <pthread.h>
 
@@ -22,9 +22,7 @@ static struct uccs_context inner = {
     .attr = {.id = PE_SHARED_LIBRARY_CONTEXT},
     .handlers = {[UCCS_INNER_TAGGED] = {.handler = uccs_tagged_arrived},
                  [UCCS_INNER_REMOTE] = {.handler = uccs_remote_arrived},
-                 [UCCS_INNER_OOB] = {.handler = uccs_oob_arrived},
-                 [UCCS_INNER_PULL] = {.handler = uccs_rendezvous_pull_arrived},
-                 [UCCS_INNER_LOCK] = {.handler = uccs_lock_left}},
+                 [UCCS_INNER_OOB] = {.handler = uccs_oob_arrived}},
 };
 
 int uccs_embed(const struct uccs_environment *environment)

@@ -22,37 +22,38 @@ static void ended(void *argument, bool failed)
     free(ending);
 }
 
-static void forget_callback(struct ending *ending)
-{
-    if (ending && ending->entry)
-        uccs_queue_forget(ending->entry);
-    free(ending);
-}
-
-static struct ending *make_ending(const struct uccs_op *op)
+bool uccs_callback_follow(const struct uccs_op *op, struct uccs_request *request)
 {
     struct ending *ending = malloc(sizeof *ending);
     if (!ending)
-        return 0;
+        return false;
     *ending = (struct ending){.complete = op->complete, .argument = op->argument};
     if (op->queue && !(ending->entry = uccs_queue_expect(op->queue, op->tag))) {
         free(ending);
-        return 0;
+        return false;
     }
-    return ending;
+    uccs_request_then(request, ended, ending);
+    return true;
+}
+
+void uccs_callback_drop(struct uccs_request *request)
+{
+    struct ending *ending = request->argument;
+    if (ending->entry)
+        uccs_queue_forget(ending->entry);
+    free(ending);
+    request->then = 0;
 }
 
 /* Returns a request that nobody owns: the operation holds its one count. Null: no memory. */
 static struct uccs_request *make_between(const struct uccs_op *op)
 {
     uccs_request_handle handle = UCCS_REQUEST_NULL;
-    struct ending *ending = make_ending(op);
-    struct uccs_request *between = ending ? uccs_request_materialise(&handle) : 0;
-    if (between)
-        uccs_request_then(between, ended, ending);
-    else
-        forget_callback(ending);
-    return between;
+    struct uccs_request *between = uccs_request_materialise(&handle);
+    if (between && uccs_callback_follow(op, between))
+        return between;
+    uccs_request_free(&handle);
+    return 0;
 }
 
 int uccs_callback_begin(const struct uccs_op *op, struct uccs_request **request)
@@ -77,7 +78,7 @@ void uccs_callback_cancel(const struct uccs_op *op, struct uccs_request *request
 {
     if (request && request->then == ended) {
         struct uccs_request *own = request->parent;
-        forget_callback(request->argument);
+        uccs_callback_drop(request);
         free(request);
         request = own;
     }

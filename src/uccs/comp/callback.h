@@ -14,4 +14,9 @@ int uccs_callback_begin(const struct uccs_op *op, struct uccs_request **request)
 /* Undoes uccs_callback_begin; op->request is `before` again, if it had no object then. */
 void uccs_callback_cancel(const struct uccs_op *op, struct uccs_request *request, uccs_request_handle before);
 
+/* The same two for a request of the caller's own, which he has just made: op->complete and op->queue follow its end. follow returns
+ * false without memory; drop takes it back before the operation is issued. */
+bool uccs_callback_follow(const struct uccs_op *op, struct uccs_request *request);
+void uccs_callback_drop(struct uccs_request *request);
+
 #endif

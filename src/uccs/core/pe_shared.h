@@ -42,7 +42,7 @@ struct uccs_handled {
 /* Handlers of the library's own context (PE_SHARED_LIBRARY_CONTEXT): tagged messages, operations executed by the target, out-of-band messages.
  * While uccs.h is in use, the context exists, and OpenSHMEM's waits poll. */
 #define UCCS_MESSAGE_SLOTS (3 * UCCS_AM_HANDLERS) /* handlers of a context: am.h names the three kinds */
-enum { UCCS_INNER_TAGGED, UCCS_INNER_REMOTE, UCCS_INNER_OOB, UCCS_INNER_PULL, UCCS_INNER_LOCK };
+enum { UCCS_INNER_TAGGED, UCCS_INNER_REMOTE, UCCS_INNER_OOB };
 
 enum uccs_rings_state { PE_RINGS_CLOSED, PE_RINGS_OPENING, PE_RINGS_OPEN };
 

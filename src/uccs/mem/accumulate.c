@@ -2,6 +2,7 @@
 
 #include "uccs/core/pe_shared.h"
 #include "uccs/mem/accumulate_wide.h"
+#include "uccs/mem/cma.h"
 
 #include <string.h>
 
@@ -238,7 +239,8 @@ static fold_kernel *learn_fold(const struct uccs_accumulate_op *change)
     return fold;
 }
 
-void uccs_accumulate_plainly(const struct uccs_accumulate_op *change, void *elements, const void *operand, void *result)
+/* Changes elements whose lock the caller holds, or a copy of them. */
+static void change_plainly(const struct uccs_accumulate_op *change, void *elements, const void *operand, void *result)
 {
     const size_t bytes = uccs_accumulate_bytes(change);
     if (change->how == UCCS_ACCUMULATE_SWAP) {
@@ -257,32 +259,57 @@ void uccs_accumulate_plainly(const struct uccs_accumulate_op *change, void *elem
         learn_fold(change)(elements, elements, operand, change->n);
 }
 
-size_t uccs_accumulate_stripe(uint64_t address, size_t size, size_t n)
+/* Copies elements here, changes the copy and copies it back. One element that is as it was is not written: a swap that has
+ * failed costs one copy, and disturbs no store of the owner's. */
+static int change_copy(const struct uccs_accumulate_op *change, const struct uccs_region *memory, size_t offset,
+                       const void *operand, void *result)
+{
+    char copy[PE_SHARED_STRIPE_BYTES + UCCS_TYPE_MOST], before[UCCS_TYPE_MOST];
+    const size_t bytes = uccs_accumulate_bytes(change), one = change->n == 1 ? bytes : 0;
+    int status = uccs_cma_get(memory, offset, copy, bytes);
+    if (status != UCCS_OK)
+        return status;
+    memcpy(before, copy, one);
+    change_plainly(change, copy, operand, result);
+    const bool same = change->how == UCCS_NO_OP || (one && memcmp(before, copy, one) == 0);
+    return same ? UCCS_OK : uccs_cma_put(memory, offset, copy, bytes);
+}
+
+/* Returns how many of n elements begin in the stripe of `address`; at least 1. */
+static size_t elements_in_stripe(uint64_t address, size_t size, size_t n)
 {
     const size_t room = PE_SHARED_STRIPE_BYTES - address % PE_SHARED_STRIPE_BYTES,
                  begin = (room + size - 1) >> __builtin_ctzll(size);
     return begin < n ? begin : n;
 }
 
-static void apply_under_locks(const struct uccs_accumulate_op *change, const struct uccs_accumulate_target *place,
+/* Goes from stripe to stripe, each under its lock. */
+static int change_under_locks(const struct uccs_accumulate_op *change, const struct uccs_accumulate_target *place,
                               const char *operand, char *result)
 {
     const size_t size = uccs_type_size((enum uccs_type)change->type);
     struct uccs_accumulate_op some = *change;
-    for (size_t done = 0; done < change->n; done += some.n) {
+    int status = UCCS_OK;
+    for (size_t done = 0; done < change->n && status == UCCS_OK; done += some.n) {
         const size_t at = done * size;
-        some.n = uccs_accumulate_stripe(place->address + at, size, change->n - done);
+        const char *from = operand ? operand + at : 0;
+        char *old = result ? result + at : 0;
+        some.n = elements_in_stripe(place->address + at, size, change->n - done);
         uint32_t *lock = uccs_atomic_lock(place->owner, place->address + at);
-        uccs_accumulate_plainly(&some, (char *)place->here + at, operand ? operand + at : 0, result ? result + at : 0);
+        if (lat_likely(place->here != 0))
+            change_plainly(&some, (char *)place->here + at, from, old);
+        else
+            status = change_copy(&some, place->memory, place->address - place->memory->address + at, from, old);
         uccs_atomic_unlock(lock);
     }
+    return status;
 }
 
-void uccs_accumulate_apply(const struct uccs_accumulate_op *change, const struct uccs_accumulate_target *place,
-                           const void *operand, void *result)
+int uccs_accumulate_apply(const struct uccs_accumulate_op *change, const struct uccs_accumulate_target *place,
+                          const void *operand, void *result)
 {
-    if (uccs_accumulate_atomic(change, place->domain, place->address))
-        apply_atomics(change, place->here, operand, result);
-    else
-        apply_under_locks(change, place, operand, result);
+    if (!uccs_accumulate_atomic(change, place->domain, place->address))
+        return change_under_locks(change, place, operand, result);
+    apply_atomics(change, place->here, operand, result);
+    return UCCS_OK;
 }

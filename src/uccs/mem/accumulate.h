@@ -47,36 +47,33 @@ static inline size_t uccs_accumulate_operand(const struct uccs_accumulate_op *ch
     return change->how == UCCS_NO_OP ? 0 : uccs_accumulate_bytes(change) << (change->how == UCCS_ACCUMULATE_SWAP);
 }
 
+struct uccs_region; /* region.h */
+
 /* Returns true when such a change exists, whatever its n. For what comes by a message. */
 bool uccs_accumulate_exists(const struct uccs_accumulate_op *change);
 
 /* Returns true when the processor's atomics make this change, false when the owner's locks guard it. */
 bool uccs_accumulate_atomic(const struct uccs_accumulate_op *change, enum uccs_domain domain, uint64_t address);
 
-/* The elements' place: owner, address there, and the address in this process. */
+/* The place of elements: owner, address there, and address in this process; without one, the kernel copies them from and to the
+ * memory object. */
 struct uccs_accumulate_target {
     int owner;
     enum uccs_domain domain;
     uint64_t address;
-    void *here;
+    void *here;                       /* null: not mapped */
+    const struct uccs_region *memory; /* used without `here`: uccs_cma_reaches it */
 };
 
 /* Changes the elements. Stores the old values to `result` unless it is null. Operand and result do not overlap the
- * elements, nor each other. */
-void uccs_accumulate_apply(const struct uccs_accumulate_op *change, const struct uccs_accumulate_target *place,
-                           const void *operand, void *result);
-
-/* Returns how many of n elements begin in the stripe of `address`; at least 1. */
-size_t uccs_accumulate_stripe(uint64_t address, size_t size, size_t n);
-
-/* Changes elements whose lock the caller holds, or a copy of them. */
-void uccs_accumulate_plainly(const struct uccs_accumulate_op *change, void *elements, const void *operand,
-                             void *result);
+ * elements, nor each other. Returns UCCS_OK, or the error of a copy by the kernel. */
+int uccs_accumulate_apply(const struct uccs_accumulate_op *change, const struct uccs_accumulate_target *place,
+                          const void *operand, void *result);
 
 /* A fold that has run under locks, and the bytes of an element, by type and operation; null before. It spares the common
  * accumulate the questions that lead to it. */
 struct uccs_fold_cache {
-    fold_kernel *fold; /* release: uccs_accumulate_plainly; acquire: uccs_fold_cache_of */
+    fold_kernel *fold; /* release: learn_fold; acquire: uccs_fold_cache_of */
     size_t size;
 };
 extern struct uccs_fold_cache uccs_fold_cache[UCCS_INT128 + 1][UCCS_NO_OP + 1];

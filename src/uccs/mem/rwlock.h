@@ -6,10 +6,9 @@
  * ticket follow at once. So the order of the tickets is the order of entry, and readers that are neighbours are inside
  * together. Only the reader whose turn it is, or the writer inside, changes `read`.
  *
- * The three numbers and a mark share one word, which every step changes by one atomic. So a free lock costs one to enter
- * and one to leave, and of two steps the later one sees the earlier one: either a waiter sees its turn, or the step that
- * brings the turn sees the mark of waiters of other nodes. The numbers have NUMBER bits and wrap, so fewer than 2^20
- * tickets may be out at a time. The bit above `left` and that above `read` catch the carry; whoever sees one clears it.
+ * The three numbers share one word, which every step changes by one atomic. So a free lock costs one to enter
+ * and one to leave. The owner's process waits for waiters of other nodes (proto/lock.c): who takes a step that may bring their turn
+ * wakes its progress thread. The numbers have NUMBER bits and wrap, so fewer than 2^20 tickets may be out at a time. The bit above `left` and that above `read` catch the carry; whoever sees one clears it.
  *
  * Guests are readers without tickets: they enter whenever no writer is inside, though writers wait. A lock has them only
  * when its owner admits them, before anybody uses it; then a writer whose turn it is bars the door, for which no guest may
@@ -34,11 +33,10 @@ _Static_assert(sizeof(struct uccs_ticket_lock) <= UCCS_LOCK_BYTES, "a lock fits"
 
 #define TICKET_NUMBER UINT64_C(0xfffff)
 #define TICKET_READ_AT 21
-#define TICKET_NEXT_AT 43
+#define TICKET_NEXT_AT 42
 #define TICKET_LEFT UINT64_C(1)
 #define TICKET_READ (UINT64_C(1) << TICKET_READ_AT)
 #define TICKET_NEXT (UINT64_C(1) << TICKET_NEXT_AT)
-#define TICKET_FAR (UINT64_C(1) << 42) /* waiters of other nodes, for whom the owner's process waits (proto/lock.c) */
 #define TICKET_CARRIES (UINT64_C(1) << 20 | UINT64_C(1) << 41)
 
 #define TICKET_GUEST UINT64_C(1)
@@ -119,27 +117,15 @@ static inline bool uccs_ticket_take(struct uccs_ticket_lock *lock, enum uccs_loc
     return mode == UCCS_LOCK_EXCLUSIVE && uccs_ticket_turn(word, *ticket, mode) && uccs_ticket_bar(lock);
 }
 
-/* Returns true when a ticket behind this state waits, and some waiters are of other nodes. */
-static inline bool uccs_ticket_far_next(uint64_t word)
+/* Enters when it is the ticket's turn, else returns false. */
+static inline bool uccs_ticket_enter(struct uccs_ticket_lock *lock, uint32_t ticket, enum uccs_lock_mode mode)
 {
-    return word & TICKET_FAR && uccs_ticket_next(word) != uccs_ticket_read(word);
-}
-
-/* Enters when it is the ticket's turn, else returns false. Sets `tell` when a waiter of another node may have its turn
- * now; the caller makes the owner's process look. */
-static inline bool uccs_ticket_enter(struct uccs_ticket_lock *lock, uint32_t ticket, enum uccs_lock_mode mode,
-                                     bool *tell)
-{
-    *tell = false;
     if (!uccs_ticket_turn(atomic_load_acquire(&lock->word), ticket, mode))
         return false;
-    if (mode == UCCS_LOCK_SHARED) {
-        const uint64_t word = atomic_fetch_add_acqrel(&lock->word, TICKET_READ) + TICKET_READ;
-        uccs_ticket_carry(lock, word);
-        *tell = uccs_ticket_far_next(word);
-        return true;
-    }
-    return uccs_ticket_bar(lock);
+    if (mode == UCCS_LOCK_EXCLUSIVE)
+        return uccs_ticket_bar(lock);
+    uccs_ticket_carry(lock, atomic_fetch_add_acqrel(&lock->word, TICKET_READ) + TICKET_READ);
+    return true;
 }
 
 /* A writer that has entered says who it is. */
@@ -166,33 +152,17 @@ static inline uint32_t uccs_ticket_before(const struct uccs_ticket_lock *lock, u
     return (uint32_t)((ticket - gone) & TICKET_NUMBER);
 }
 
-/* The writer inside lets guests in again. Returns true when some wait. */
-static inline bool uccs_ticket_unbar(struct uccs_ticket_lock *lock)
+/* Gives the ticket back. The writer inside lets guests in again: they have been admitted before the lock was used, or never. */
+static inline void uccs_ticket_leave(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode)
 {
-    if (lat_likely(!atomic_load_relaxed(&lock->guests))) /* admitted before the lock was used, or never */
-        return false;
-    return atomic_fetch_and_acqrel(&lock->guests, ~TICKET_BARRED) & TICKET_GUESTS_WAIT;
-}
-
-/* A guest leaves. Returns true when a waiter of another node may have its turn now. */
-static inline bool uccs_ticket_part(struct uccs_ticket_lock *lock)
-{
-    const uint64_t guests = atomic_fetch_sub_acqrel(&lock->guests, TICKET_GUEST) - TICKET_GUEST;
-    return !(guests & TICKET_GUESTS) && atomic_load_acquire(&lock->word) & TICKET_FAR;
-}
-
-/* Gives the ticket back. Returns true when a waiter of another node may have its turn now; the caller makes the owner's
- * process look. A reader that leaves others inside brings nobody's turn. */
-static inline bool uccs_ticket_leave(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode)
-{
-    if (lat_unlikely(mode == UCCS_LOCK_GUEST))
-        return uccs_ticket_part(lock);
-    const bool writes = mode == UCCS_LOCK_EXCLUSIVE, guests = writes && uccs_ticket_unbar(lock);
-    const uint64_t step = writes ? TICKET_LEFT + TICKET_READ : TICKET_LEFT;
-    const uint64_t word = atomic_fetch_add_acqrel(&lock->word, step) + step;
-    uccs_ticket_carry(lock, word);
-    return lat_unlikely(guests) ||
-           (lat_unlikely(word & TICKET_FAR) && uccs_ticket_left(word) == uccs_ticket_read(word));
+    if (lat_unlikely(mode == UCCS_LOCK_GUEST)) {
+        (void)atomic_fetch_sub_acqrel(&lock->guests, TICKET_GUEST);
+        return;
+    }
+    if (mode == UCCS_LOCK_EXCLUSIVE && lat_unlikely(atomic_load_relaxed(&lock->guests)))
+        (void)atomic_fetch_and_acqrel(&lock->guests, ~TICKET_BARRED);
+    const uint64_t step = mode == UCCS_LOCK_EXCLUSIVE ? TICKET_LEFT + TICKET_READ : TICKET_LEFT;
+    uccs_ticket_carry(lock, atomic_fetch_add_acqrel(&lock->word, step) + step);
 }
 
 #endif

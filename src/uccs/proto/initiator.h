@@ -105,7 +105,7 @@ void proto_memory_invalidate(uint64_t region, const uint64_t *importers);
 
 /* Locks (lock.c) at a place of the target. proto_lock adds one to the request's count until the owner has granted the
  * lock; it fails when the memory is gone or holds no locks. proto_unlock returns at once. proto_lock_grant grants
- * this process's locks to waiters of other nodes whose turn it is. */
+ * this process's locks to waiters of other nodes whose turn it is; no thread that handles a message calls it. */
 void proto_lock(int pe, struct proto_address at, enum uccs_lock_mode mode, struct uccs_request *request);
 void proto_unlock(int pe, struct proto_address at, enum uccs_lock_mode mode);
 void proto_lock_grant(void);

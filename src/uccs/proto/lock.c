@@ -2,16 +2,17 @@
  * message arrives, and grants the lock by a message when it is the ticket's turn. So an origin waits for one message and
  * never polls the network.
  *
- * A step that may bring the turn of such a waiter is followed by proto_lock_grant in the owner's process; another
- * process of the node sends it a message for that (rma/lock.c). Grants are no pending requests, so that a quiet does not wait for
- * them. */
+ * The owner looks at its waiters' turns when a message about locks arrives, when a thread of it leaves a lock, and at every look
+ * of its waits; who takes such a step in another process of the node rings the owner's doorbell. Grants are no pending
+ * requests, so that a quiet does not wait for them. */
 #include "uccs/proto/inner.h"
 #include "uccs/proto/target.h"
 
+#include "uccs/core/doorbell.h"
+#include "uccs/core/progress.h"
 #include "uccs/mem/region.h"
 #include "uccs/mem/rwlock.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 /* A process that waits for its turn, at the owner. */
@@ -25,9 +26,8 @@ struct waiter {
     struct waiter *next;
 };
 
-/* Waiters in the order of their tickets. The lock is taken last. */
+/* Waiters in the order of their tickets, under the service worker's lock. A hint to those who load `first` without it. */
 static struct waiter *first, **last = &first;
-static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- The origin */
 
@@ -66,89 +66,98 @@ static void hear_locked(struct proto_arrival *arrival)
 
 /* --- The owner */
 
-static void fill_grant(struct proto_send *send, uint64_t handle, bool good)
-{
-    send->header.answer.handle = handle;
-    send->header.answer.failed = !good;
-}
-
 static void answer_grant(struct proto_origin *origin, uint64_t handle, bool good)
 {
     struct proto_send *answer = proto_answer_new(WIRE_LOCKED);
-    fill_grant(answer, handle, good);
+    answer->header.answer.handle = handle;
+    answer->header.answer.failed = !good;
     proto_answer(origin, answer);
 }
 
-/* Under `waiting`. Takes the marks off a lock for which nobody waits any more, or no guest. */
-static void unmark_lock(struct uccs_ticket_lock *lock)
-{
-    bool tickets = false, guests = false;
-    for (const struct waiter *waiter = first; waiter; waiter = waiter->next) {
-        tickets |= waiter->lock == lock && waiter->mode != UCCS_LOCK_GUEST;
-        guests |= waiter->lock == lock && waiter->mode == UCCS_LOCK_GUEST;
-    }
-    if (!tickets)
-        (void)atomic_fetch_and_acqrel(&lock->word, ~TICKET_FAR); /* acqrel: all of rwlock.h */
-    if (!guests && atomic_load_relaxed(&lock->guests))
-        (void)atomic_fetch_and_acqrel(&lock->guests, ~TICKET_GUESTS_WAIT); /* the same */
-}
-
+/* A guest takes the mark of those that wait off: the others enter behind it, in the same round. */
 static bool enter_waiter(const struct waiter *waiter)
 {
-    bool more;
-    if (waiter->mode == UCCS_LOCK_GUEST)
-        return uccs_ticket_visit(waiter->lock);
-    if (!uccs_ticket_enter(waiter->lock, waiter->ticket, waiter->mode, &more))
+    const bool guest = waiter->mode == UCCS_LOCK_GUEST;
+    if (guest ? !uccs_ticket_visit(waiter->lock) : !uccs_ticket_enter(waiter->lock, waiter->ticket, waiter->mode))
         return false;
+    if (guest)
+        (void)atomic_fetch_and_acqrel(&waiter->lock->guests, ~TICKET_GUESTS_WAIT); /* acqrel: all of rwlock.h */
     if (waiter->mode == UCCS_LOCK_EXCLUSIVE)
         uccs_ticket_sign(waiter->lock, waiter->pe);
     return true;
 }
 
-/* Takes the waiters off the list whose turn it is, and returns them. Waiters of a lock are in the order of their
- * tickets, so one that enters brings the turn to those behind it in the same round. */
-static struct waiter *take_ready(void)
+/* Grants the lock to waiters whose turn it is. Those of one lock are in the order of their tickets, so one that enters brings the turn to
+ * those behind it in the same round. Under the service worker's lock. */
+static void grant_ready(void)
 {
-    struct waiter *ready = 0, **end = &ready;
-    pthread_mutex_lock(&waiting);
-    for (struct waiter **at = &first; *at;) {
+    struct waiter **at = &first;
+    while (*at) {
         struct waiter *waiter = *at;
         if (!enter_waiter(waiter)) {
             at = &waiter->next;
             continue;
         }
-        *at = waiter->next;
-        waiter->next = 0;
-        *end = waiter;
-        end = &waiter->next;
+        atomic_store_relaxed(at, waiter->next);
+        answer_grant(waiter->origin, waiter->handle, true);
+        free(waiter);
+        if (!first)
+            uccs_doorbell_tasks_end();
     }
-    for (last = &first; *last;)
-        last = &(*last)->next;
-    for (const struct waiter *waiter = ready; waiter; waiter = waiter->next)
-        unmark_lock(waiter->lock);
-    pthread_mutex_unlock(&waiting);
-    return ready;
+    last = at;
+}
+
+static void grant_and_unlock(struct proto_worker *worker)
+{
+    grant_ready();
+    proto_coalesce_push_all(worker);
+    pthread_mutex_unlock(&worker->lock);
 }
 
 void proto_lock_grant(void)
 {
-    for (struct waiter *next, *ready = take_ready(); ready; ready = next) {
-        struct proto_send *send = proto_send_begin_now(0, ready->pe, WIRE_LOCKED);
-        next = ready->next;
-        fill_grant(send, ready->handle, true);
-        proto_issue(send);
-        free(ready);
-    }
+    struct proto_worker *worker = proto_service_worker();
+    if (lat_likely(!atomic_load_relaxed(&first)))
+        return;
+    pthread_mutex_lock(&worker->lock);
+    grant_and_unlock(worker);
 }
 
-/* The same inside of an event, where answers leave with the poll. */
-static void grant_in_event(void)
+static uint64_t looks; /* by threads of the program while somebody waits; relaxed, a hint */
+
+static int look_for_turns(void *unused)
 {
-    for (struct waiter *next, *ready = take_ready(); ready; ready = next) {
-        next = ready->next;
-        answer_grant(ready->origin, ready->handle, true);
-        free(ready);
-    }
+    struct proto_worker *worker = proto_service_worker();
+    (void)unused;
+    if (lat_likely(!atomic_load_relaxed(&first)) || pthread_mutex_trylock(&worker->lock) != 0)
+        return 0;
+    atomic_store_relaxed(&looks, looks + 1);
+    grant_and_unlock(worker);
+    return 0;
+}
+
+static enum uccs_served serve_turns(void)
+{
+    proto_lock_grant();
+    return UCCS_SERVED_NOTHING; /* who brings the next turn rings */
+}
+
+static uint64_t count_looks(void)
+{
+    return atomic_load_relaxed(&looks);
+}
+
+static struct uccs_progress_source source = {.poll = look_for_turns,
+                                             .when = UCCS_PROGRESS_LOOK,
+                                             .serve = serve_turns,
+                                             .polls = count_looks,
+                                             .descriptor = -1,
+                                             .alarm = -1,
+                                             .rung = true};
+
+void proto_lock_open(void)
+{
+    (void)uccs_progress_add(&source);
 }
 
 /* Returns the lock that a message names; null when its memory is gone or cannot hold a lock. */
@@ -161,27 +170,30 @@ static struct uccs_ticket_lock *lock_of(const struct wire_header *header)
     return fine ? (struct uccs_ticket_lock *)at : 0;
 }
 
-/* Sets the mark before the next look at the turn: the step that brings the turn sees the mark, or the look sees the
- * turn. */
+/* Peers ring from here on; then the waiter looks. */
 static void wait_in_line(struct waiter *waiter)
 {
-    struct uccs_ticket_lock *lock = waiter->lock;
-    pthread_mutex_lock(&waiting);
-    if (waiter->mode == UCCS_LOCK_GUEST) {
-        (void)atomic_fetch_or_acqrel(&lock->guests, TICKET_GUESTS_WAIT); /* acqrel: all of rwlock.h */
-    } else {
-        waiter->ticket = uccs_ticket_draw(lock);               /* take_ready lets it in */
-        (void)atomic_fetch_or_acqrel(&lock->word, TICKET_FAR); /* the same */
-    }
-    *last = waiter;
+    if (waiter->mode == UCCS_LOCK_GUEST)
+        (void)atomic_fetch_or_acqrel(&waiter->lock->guests, TICKET_GUESTS_WAIT); /* acqrel: all of rwlock.h */
+    if (!first)
+        uccs_doorbell_tasks_begin();
+    atomic_store_relaxed(last, waiter);
     last = &waiter->next;
-    pthread_mutex_unlock(&waiting);
-    grant_in_event();
+    grant_ready();
+    uccs_doorbell_wake(uccs_core.index); /* the progress thread looks from now on */
 }
 
-static bool enter_now(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode)
+/* Returns true when a lock is granted at once; else stores the ticket of one who waits, who is no guest. */
+static bool enter_now(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode, int pe, uint32_t *ticket)
 {
-    return mode == UCCS_LOCK_GUEST ? uccs_ticket_visit(lock) : mode == UCCS_LOCK_SHARED && uccs_ticket_read_now(lock);
+    if (mode == UCCS_LOCK_GUEST)
+        return uccs_ticket_visit(lock);
+    if (mode == UCCS_LOCK_SHARED && uccs_ticket_read_now(lock))
+        return true;
+    if (!uccs_ticket_take(lock, mode, ticket))
+        return false;
+    uccs_ticket_sign(lock, pe);
+    return true;
 }
 
 static void hear_lock(struct proto_arrival *arrival)
@@ -189,7 +201,8 @@ static void hear_lock(struct proto_arrival *arrival)
     const struct wire_header *header = &arrival->header;
     const enum uccs_lock_mode mode = (enum uccs_lock_mode)header->amo.what;
     struct uccs_ticket_lock *lock = lock_of(header);
-    if (!lock || enter_now(lock, mode)) {
+    uint32_t ticket = 0;
+    if (!lock || enter_now(lock, mode, (int)header->from, &ticket)) {
         answer_grant(arrival->origin, header->amo.handle, lock);
         return;
     }
@@ -197,6 +210,7 @@ static void hear_lock(struct proto_arrival *arrival)
     if (!waiter)
         uccs_fail("no memory for a lock of PE %u", header->from);
     *waiter = (struct waiter){.lock = lock,
+                              .ticket = ticket,
                               .mode = mode,
                               .origin = arrival->origin,
                               .pe = (int)header->from,
@@ -207,12 +221,16 @@ static void hear_lock(struct proto_arrival *arrival)
 static void hear_unlock(struct proto_arrival *arrival)
 {
     struct uccs_ticket_lock *lock = lock_of(&arrival->header);
-    if (lock && uccs_ticket_leave(lock, (enum uccs_lock_mode)arrival->header.amo.what))
-        grant_in_event();
+    if (lock)
+        uccs_ticket_leave(lock, (enum uccs_lock_mode)arrival->header.amo.what);
+    grant_ready();
 }
 
 void proto_lock_close(void)
 {
+    uccs_progress_remove(&source);
+    if (first)
+        uccs_doorbell_tasks_end();
     for (struct waiter *next; first; first = next) {
         next = first->next;
         free(first);

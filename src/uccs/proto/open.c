@@ -161,6 +161,7 @@ static int start_workers(void)
     proto_pool_open();
     proto_active = 1;
     (void)uccs_progress_add(&polled);
+    proto_lock_open();
     uccs_request_reason_add(proto_request_reason);
     proto_thread_prepare();
     return 0;

@@ -257,9 +257,9 @@ static void apply_here(const struct wire_header *header, const struct uccs_accum
     atomic_fence_release(); /* the elements may be flags: after earlier stores of this process */
     for (size_t done = 0; done < bytes; done += some.n * size) {
         const struct uccs_region_home home = uccs_region_home(header->at.region, to + done, bytes - done);
-        const struct uccs_accumulate_target place = {uccs_core.me, home.domain, home.address, to + done};
+        const struct uccs_accumulate_target place = {uccs_core.me, home.domain, home.address, to + done, 0};
         some.n = home.bytes < size ? 1 : home.bytes / size;
-        uccs_accumulate_apply(&some, &place, operand ? operand + done : 0, result ? result + done : 0);
+        (void)uccs_accumulate_apply(&some, &place, operand ? operand + done : 0, result ? result + done : 0);
     }
 }
 

@@ -83,7 +83,8 @@ extern const struct proto_handler proto_on_key;
 /* import.c */
 extern const struct proto_handler proto_on_import, proto_on_gone;
 
-/* lock.c. close forgets the waiters at the end of a life. */
+/* lock.c. open lets waits look for the turns of waiters; close forgets the waiters at the end of a life. */
+void proto_lock_open(void);
 void proto_lock_close(void);
 extern const struct proto_handler proto_on_lock, proto_on_unlock, proto_on_locked;
 

@@ -19,8 +19,11 @@ static int run_accumulate(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t
                           const struct uccs_accumulate_op *change, const void *operand, void *result,
                           const struct uccs_op *op)
 {
-    if (is_plain(endpoint, memory, offset, change, op))
-        return uccs_rma_change(endpoint->stream, change, memory, offset, operand, result);
+    if (is_plain(endpoint, memory, offset, change, op)) {
+        const struct uccs_accumulate_target place = {memory->owner, memory->domain, memory->address + offset,
+                                                     memory->near + offset, memory};
+        return uccs_accumulate_apply(change, &place, operand, result);
+    }
     return uccs_rma_run(&(struct uccs_rma){.kind = RMA_CHANGE,
                                            .endpoint = endpoint,
                                            .memory = memory,
@@ -31,39 +34,21 @@ static int run_accumulate(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t
                                            .op = op});
 }
 
-static void fold_stripe(const struct uccs_fold_cache *quick, const struct uccs_region *memory, size_t offset,
-                        const void *operand, size_t n)
-{
-    uint32_t *lock = uccs_atomic_lock(memory->owner, memory->address + offset);
-    quick->fold(memory->near + offset, memory->near + offset, operand, n);
-    uccs_atomic_unlock(lock);
-}
-
-static lat_cold void fold_stripes(const struct uccs_fold_cache *quick, const struct uccs_region *memory, size_t offset,
-                                  const char *operand, size_t n)
-{
-    const size_t size = quick->size;
-    for (size_t done = 0, some; done < n; done += some) {
-        some = uccs_accumulate_stripe(memory->address + offset + done * size, size, n - done);
-        fold_stripe(quick, memory, offset + done * size, operand + done * size, some);
-    }
-}
-
-/* The common accumulate: reals, complex numbers or pairs of mapped memory. Returns false, having done nothing, when the
+/* The common accumulate: reals, complex numbers or pairs of mapped memory, under one lock. Returns false, having done nothing, when the
  * general way is due. */
 static inline bool run_quickly(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const void *operand,
                                size_t n, const struct uccs_fold_cache *quick)
 {
     if (lat_unlikely(!endpoint || !memory || endpoint->ordered || endpoint->pe != memory->owner || !memory->near ||
-                     memory->dynamic || !operand || n > SIZE_MAX / UCCS_TYPE_MOST))
+                     !operand || n > PE_SHARED_STRIPE_BYTES))
         return false;
     const size_t bytes = n * quick->size;
-    if (lat_unlikely(uccs_region_check(memory, offset, bytes) != UCCS_OK))
+    if (lat_unlikely((memory->address + offset) % PE_SHARED_STRIPE_BYTES + bytes > PE_SHARED_STRIPE_BYTES ||
+                     uccs_region_check(memory, offset, bytes) != UCCS_OK))
         return false;
-    if (lat_likely((memory->address + offset) % PE_SHARED_STRIPE_BYTES + bytes <= PE_SHARED_STRIPE_BYTES))
-        fold_stripe(quick, memory, offset, operand, n);
-    else
-        fold_stripes(quick, memory, offset, operand, n);
+    uint32_t *lock = uccs_atomic_lock(memory->owner, memory->address + offset);
+    quick->fold(memory->near + offset, memory->near + offset, operand, n);
+    uccs_atomic_unlock(lock);
     return true;
 }
 

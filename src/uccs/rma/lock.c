@@ -1,4 +1,5 @@
 /* Locks of the public interface. mem/rwlock.h has the lock, proto/lock.c the locks of other nodes. */
+#include "uccs/core/doorbell.h"
 #include "uccs/core/task.h"
 #include "uccs/mem/dynamic.h"
 #include "uccs/mem/rwlock.h"
@@ -14,7 +15,6 @@ struct pending {
     uint32_t ticket;
     int owner;
     enum uccs_lock_mode mode;
-    bool held, tell; /* tell: the owner's process does not know of its waiters' turn yet */
     struct uccs_request *request;
 };
 
@@ -67,20 +67,13 @@ static struct proto_address place_of(const struct uccs_region *memory, size_t of
     return (struct proto_address){PROTO_REGION, offset, uccs_region_id(memory->slot, memory->generation)};
 }
 
-/* Makes the owner's process grant the lock to waiters of other nodes. Returns false when its ring is full. */
-static bool try_tell(int owner)
+/* A step may have brought the turn of a waiter of another node, for whom the owner's process looks. */
+static inline void tell_owner(int owner)
 {
-    if (owner != uccs_core.me)
-        return uccs_am_try(uccs_index(owner), UCCS_INNER_LOCK, 0, 0, 0);
-    proto_lock_grant();
-    return true;
-}
-
-static lat_cold void tell_owner(int owner)
-{
-    struct uccs_wait wait uccs_scoped = {0};
-    while (!try_tell(owner))
-        uccs_am_serve(&wait);
+    if (owner == uccs_core.me)
+        proto_lock_grant();
+    else
+        uccs_doorbell_wake_if_tasks(uccs_index(owner));
 }
 
 /* --- Waiting: a waiter looks the less often the more tickets are before its own, since each look takes the line of the
@@ -88,10 +81,10 @@ static lat_cold void tell_owner(int owner)
 
 enum { LOOKS_BEFORE_SERVING = 32, PAUSES_A_TICKET = 8, CROWD = 4 };
 
-static bool enter_soon(struct uccs_ticket_lock *lock, uint32_t ticket, enum uccs_lock_mode mode, bool *tell)
+static bool enter_soon(struct uccs_ticket_lock *lock, uint32_t ticket, enum uccs_lock_mode mode)
 {
     for (int looks = 0; looks < LOOKS_BEFORE_SERVING && uccs_core.spin; looks++) {
-        if (uccs_ticket_enter(lock, ticket, mode, tell))
+        if (uccs_ticket_enter(lock, ticket, mode))
             return true;
         const uint32_t before = uccs_ticket_before(lock, ticket, mode);
         if (before >= CROWD)
@@ -122,15 +115,13 @@ static lat_cold void await_turn(struct uccs_ticket_lock *lock, uint32_t ticket, 
 {
     const struct lock_wanted wanted = {lock, owner};
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(tell_lock, &wanted)};
-    bool tell;
-    if (!enter_soon(lock, ticket, mode, &tell))
-        while (!uccs_ticket_enter(lock, ticket, mode, &tell)) {
+    if (!enter_soon(lock, ticket, mode))
+        while (!uccs_ticket_enter(lock, ticket, mode)) {
             if (uccs_ticket_before(lock, ticket, mode) >= CROWD && wait.looks < uccs_core.spin)
                 wait.looks = uccs_core.spin;
             uccs_am_serve(&wait);
         }
-    if (tell)
-        tell_owner(owner);
+    tell_owner(owner);
 }
 
 /* A guest has no ticket. Writers here and at the owner may be faster, but each that leaves gives it a chance. */
@@ -146,14 +137,10 @@ static lat_cold void await_writers(struct uccs_ticket_lock *lock, int owner)
 static bool advance(struct uccs_task *task)
 {
     struct pending *pending = (struct pending *)task;
-    if (!pending->held && pending->mode == UCCS_LOCK_GUEST)
-        pending->held = uccs_ticket_visit(pending->lock);
-    else if (!pending->held)
-        pending->held = uccs_ticket_enter(pending->lock, pending->ticket, pending->mode, &pending->tell);
-    if (pending->tell)
-        pending->tell = !try_tell(pending->owner);
-    if (!pending->held || pending->tell)
+    if (pending->mode == UCCS_LOCK_GUEST ? !uccs_ticket_visit(pending->lock)
+                                         : !uccs_ticket_enter(pending->lock, pending->ticket, pending->mode))
         return false;
+    tell_owner(pending->owner);
     if (pending->mode == UCCS_LOCK_EXCLUSIVE)
         uccs_ticket_sign(pending->lock, uccs_core.me);
     uccs_request_finish(pending->request, false);
@@ -266,8 +253,8 @@ int uccs_unlock_mapped(uccs_endpoint_t endpoint, void *lock, enum uccs_lock_mode
 {
     if (lat_unlikely(!endpoint))
         return UCCS_ERR_INVALID;
-    if (lat_unlikely(uccs_ticket_leave(lock, mode)))
-        tell_owner(endpoint->pe);
+    uccs_ticket_leave(lock, mode);
+    tell_owner(endpoint->pe);
     return UCCS_OK;
 }
 
@@ -282,22 +269,18 @@ int uccs_lock_admit_guests(uccs_memory_t memory, size_t offset)
     return status; /* release: whatever tells others that they may use it */
 }
 
-void uccs_lock_left(uccs_am_token_t token, const void *payload, size_t length, void *argument)
-{
-    (void)token, (void)payload, (void)length, (void)argument;
-    proto_lock_grant();
-}
-
 static lat_cold int unlock_any(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode)
 {
     struct uccs_ticket_lock *lock;
     int status = find_lock(endpoint, memory, offset, mode, &lock);
     if (status != UCCS_OK)
         return status;
-    if (!lock)
+    if (!lock) {
         proto_unlock(memory->owner, place_of(memory, offset), mode);
-    else if (uccs_ticket_leave(lock, mode))
-        tell_owner(memory->owner);
+        return UCCS_OK;
+    }
+    uccs_ticket_leave(lock, mode);
+    tell_owner(memory->owner);
     return UCCS_OK;
 }
 
@@ -306,7 +289,7 @@ int uccs_unlock(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, e
     struct uccs_ticket_lock *lock = find_mapped(endpoint, memory, offset, mode);
     if (lat_unlikely(!lock))
         return unlock_any(endpoint, memory, offset, mode);
-    if (lat_unlikely(uccs_ticket_leave(lock, mode)))
-        tell_owner(memory->owner);
+    uccs_ticket_leave(lock, mode);
+    tell_owner(memory->owner);
     return UCCS_OK;
 }

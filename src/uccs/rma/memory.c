@@ -51,6 +51,63 @@ int uccs_memory_register(uccs_context_t context, void *address, size_t length, u
     return UCCS_OK;
 }
 
+/* --- Dynamic memory. Its object's address is 0, so that an offset is an address there too */
+
+int uccs_memory_dynamic(uccs_context_t context, uccs_memory_t *memory)
+{
+    (void)context;
+    if (!uccs_running())
+        return UCCS_ERR_STATE;
+    if (!memory)
+        return UCCS_ERR_INVALID;
+    struct uccs_dynamic *table = uccs_dynamic_create();
+    if (!table)
+        return UCCS_ERR_NO_MEMORY;
+    uccs_cma_offer(); /* before any peer looks for it, as each looks once */
+    struct uccs_region *region = uccs_region_describe_dynamic(table);
+    if (!region) {
+        uccs_dynamic_destroy(table);
+        return UCCS_ERR_NO_MEMORY;
+    }
+    *memory = region;
+    return UCCS_OK;
+}
+
+/* Returns true for dynamic memory of this process that its present life has. */
+static bool is_mine(const struct uccs_region *memory)
+{
+    return memory && memory->own && memory->dynamic && uccs_region_of_this_life(memory);
+}
+
+int uccs_memory_attach(uccs_memory_t memory, void *address, size_t length)
+{
+    if (!uccs_running())
+        return UCCS_ERR_STATE;
+    if (!is_mine(memory) || !address || length == 0 || (uintptr_t)address + length < (uintptr_t)address)
+        return UCCS_ERR_INVALID;
+    return uccs_dynamic_add(memory->attached, address, length);
+}
+
+int uccs_memory_view(uccs_memory_t memory, size_t offset, struct uccs_view *view)
+{
+    if (!uccs_running())
+        return UCCS_ERR_STATE;
+    if (!memory || !view || !memory->attached || uccs_far_pe(memory->owner) || !uccs_region_of_this_life(memory))
+        return UCCS_ERR_INVALID;
+    if (atomic_load_acquire(memory->now) != memory->generation) /* release: uccs_region_end */
+        return UCCS_ERR_STALE;
+    return uccs_dynamic_view(memory->attached, memory->owner, offset, view);
+}
+
+int uccs_memory_detach(uccs_memory_t memory, void *address)
+{
+    if (!uccs_running())
+        return UCCS_ERR_STATE;
+    return is_mine(memory) ? uccs_dynamic_remove(memory->attached, address) : UCCS_ERR_INVALID;
+}
+
+/* --- Handles */
+
 /* The content of a handle. A node peer finds the memory by segment and offset, or by an address of the owner. */
 struct handle {
     uint64_t magic;

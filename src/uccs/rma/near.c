@@ -1,9 +1,82 @@
-/* Operations with options on memory of this node: by load and store, by the kernel's copy, or executed by the target.
- * Only the last may outlast the call. */
+/* Operations on memory of this node: by load and store, by the kernel's copy, or executed by the owner. Only the last may outlast
+ * the call. mem/atomic.h and mem/accumulate.h define the rules of domains; dynamic memory goes range by range (mem/dynamic.h). */
 #include "uccs/rma/inner.h"
 
 #include "uccs/core/fence.h"
 #include "uccs/comp/counter.h"
+#include "uccs/mem/dynamic.h"
+
+#include <string.h>
+
+/* --- Elements, by the way that reaches them */
+
+/* Elements whose bytes follow each other in this process and in the owner. */
+static int access_piece(struct uccs_stream *stream, const struct uccs_access *a, const struct uccs_dynamic_piece *piece,
+                        const struct uccs_remote_later *later)
+{
+    const struct uccs_region *memory = a->memory;
+    if (a->copies && piece->near) {
+        memcpy(a->operand ? piece->near : a->result, a->operand ? a->operand : piece->near, a->what.n);
+        return UCCS_OK;
+    }
+    if (!piece->near && !uccs_cma_reaches(memory))
+        return uccs_remote_start(stream, a, later);
+    if (a->copies)
+        return a->operand ? uccs_cma_put(memory, a->offset, a->operand, a->what.n)
+                          : uccs_cma_get(memory, a->offset, a->result, a->what.n);
+    const struct uccs_accumulate_target place = {memory->owner, piece->mapped ? UCCS_DOMAIN_CPU : UCCS_DOMAIN_LOCKED,
+                                                 memory->address + a->offset, piece->near, memory};
+    return uccs_accumulate_apply(&a->what, &place, a->operand, a->result);
+}
+
+/* UCCS_ERR_BOUNDS for an element that lies across two ranges of which the node maps one. */
+static lat_cold int access_dynamic(struct uccs_stream *stream, const struct uccs_access *a,
+                                   const struct uccs_remote_later *later)
+{
+    const size_t size = uccs_type_size((enum uccs_type)a->what.type), n = a->what.n;
+    struct uccs_dynamic_piece piece;
+    int status = UCCS_OK;
+    for (size_t done = 0, some; done < n && status == UCCS_OK; done += some) {
+        status = uccs_dynamic_find(a->memory->attached, a->memory->owner, a->offset + done * size, (n - done) * size,
+                                   &piece);
+        some = status == UCCS_OK ? piece.bytes / size : 0;
+        if (!some)
+            return UCCS_ERR_BOUNDS;
+        const struct uccs_access part = uccs_access_part(a, done, some);
+        status = access_piece(stream, &part, &piece, later);
+    }
+    return status;
+}
+
+static int access_elements(struct uccs_stream *stream, const struct uccs_access *a,
+                           const struct uccs_remote_later *later)
+{
+    const struct uccs_region *memory = a->memory;
+    if (lat_unlikely(memory->dynamic))
+        return access_dynamic(stream, a, later);
+    const struct uccs_dynamic_piece all = {.near = memory->near ? memory->near + a->offset : 0,
+                                           .mapped = memory->domain == UCCS_DOMAIN_CPU};
+    return access_piece(stream, a, &all, later);
+}
+
+/* An atomic is an accumulate of one word; `words` holds its operands. */
+static struct uccs_access access_of_atomic(const struct uccs_region *memory, size_t offset,
+                                           const struct uccs_atomic_op *op, void *result, uint64_t words[2])
+{
+    static const uint8_t hows[] = {[UCCS_ATOMIC_FETCH] = UCCS_NO_OP,  [UCCS_ATOMIC_SET] = UCCS_REPLACE,
+                                   [UCCS_ATOMIC_SWAP] = UCCS_REPLACE, [UCCS_ATOMIC_CSWAP] = UCCS_ACCUMULATE_SWAP,
+                                   [UCCS_ATOMIC_ADD] = UCCS_SUM,      [UCCS_ATOMIC_AND] = UCCS_AND,
+                                   [UCCS_ATOMIC_OR] = UCCS_OR,        [UCCS_ATOMIC_XOR] = UCCS_XOR};
+    proto_store_value(words, op->size, op->operand);
+    proto_store_value((char *)words + op->size, op->size, op->compare);
+    return (struct uccs_access){.memory = memory,
+                                .offset = offset,
+                                .what = {op->size == 4 ? UCCS_UINT32 : UCCS_UINT64, hows[op->what], 1},
+                                .operand = (const char *)words,
+                                .result = result};
+}
+
+/* --- Operations */
 
 /* Keeps an ordered operation behind earlier ones. Stores follow stores; a read waits until they are visible. */
 static void order_near(const struct uccs_rma *rma)
@@ -17,13 +90,48 @@ static void order_near(const struct uccs_rma *rma)
         uccs_fence_stores(); /* acquire: the reader that sees the later store */
 }
 
+static int move_all(const struct uccs_rma *rma, const struct uccs_remote_later *later)
+{
+    const bool put = rma->kind == RMA_PUT;
+    struct uccs_remote_later rest = *later;
+    struct uccs_rma_part part = {0};
+    int status = UCCS_OK;
+    while (status == UCCS_OK && uccs_rma_next(rma, 0, &part)) {
+        const struct uccs_access a = {.memory = rma->memory,
+                                      .offset = part.offset,
+                                      .what = {UCCS_UINT8, put ? UCCS_REPLACE : UCCS_NO_OP, part.bytes},
+                                      .copies = true,
+                                      .operand = put ? part.local : 0,
+                                      .result = put ? 0 : part.local};
+        status = access_elements(rma->endpoint->stream, &a, &rest);
+        rest.nowait = false;
+    }
+    return status;
+}
+
+static int access_all(const struct uccs_rma *rma, const struct uccs_remote_later *later)
+{
+    uint64_t words[2];
+    struct uccs_access a;
+    if (rma->kind == RMA_CHANGE)
+        a = (struct uccs_access){rma->memory, rma->offset, *rma->change, false, rma->local, rma->result};
+    else if (rma->kind == RMA_ATOMIC)
+        a = access_of_atomic(rma->memory, rma->offset, rma->atomic, rma->result, words);
+    else
+        return move_all(rma, later);
+    return access_elements(rma->endpoint->stream, &a, later);
+}
+
 /* Stores the word of a signal, or adds to it, behind the data. */
 static int signal_target(const struct uccs_rma *rma, const struct uccs_signal *signal)
 {
-    const bool add = signal->how == UCCS_SIGNAL_ADD;
-    const struct uccs_atomic_op op = {add ? UCCS_ATOMIC_ADD : UCCS_ATOMIC_SET, sizeof signal->value, signal->value, 0};
-    uint64_t old;
-    return uccs_rma_apply(rma->endpoint->stream, &op, signal->memory, signal->offset, &old);
+    const struct uccs_atomic_op op = {signal->how == UCCS_SIGNAL_ADD ? UCCS_ATOMIC_ADD : UCCS_ATOMIC_SET,
+                                      sizeof signal->value, signal->value, 0};
+    uint64_t words[2];
+    struct uccs_remote_wait wait = {0};
+    const struct uccs_access a = access_of_atomic(signal->memory, signal->offset, &op, 0, words);
+    return uccs_remote_finish(&wait,
+                              access_elements(rma->endpoint->stream, &a, &(struct uccs_remote_later){.wait = &wait}));
 }
 
 /* Counts and signals an operation whose data has been written (or read). */
@@ -44,98 +152,35 @@ void uccs_rma_done(struct uccs_rma *rma)
         uccs_request_loaded(rma->op->local);
 }
 
-/* --- Parts: bytes that lie together on both sides */
-
-struct part {
-    size_t offset, length;
-    char *local;
-};
-
-/* Sets the part with this number. Returns false when there are no more. */
-static bool part_of(const struct uccs_rma *rma, size_t i, struct part *part)
-{
-    if (rma->pieces) {
-        if (i < rma->n)
-            *part = (struct part){rma->pieces[i].offset, rma->pieces[i].length, rma->pieces[i].local};
-        return i < rma->n;
-    }
-    if (rma->blocks) {
-        const struct uccs_stride *s = rma->blocks;
-        *part = (struct part){rma->offset + (size_t)((ptrdiff_t)i * s->remote_stride), s->block,
-                              rma->local + (ptrdiff_t)i * s->local_stride};
-        return i < s->count && s->block;
-    }
-    *part = (struct part){rma->offset, rma->length, rma->local};
-    return i == 0;
-}
-
-/* When `later` is null, what the target executes is under way at the same time, and all of it has ended on return. */
-static int move_all(const struct uccs_rma *rma, const struct uccs_rma_later *later)
-{
-    struct uccs_remote_wait wait = {0};
-    struct uccs_rma_later rest = later ? *later : (struct uccs_rma_later){.wait = &wait};
-    struct part part;
-    int status = UCCS_OK;
-    for (size_t i = 0; status == UCCS_OK && part_of(rma, i, &part); i++) {
-        status = uccs_rma_move(rma->endpoint->stream, rma->memory, part.offset, part.local, part.length,
-                               rma->kind == RMA_PUT, &rest);
-        rest.nowait = false;
-    }
-    return uccs_remote_finish(&wait, status);
-}
-
-static int apply_near(const struct uccs_rma *rma)
-{
-    struct uccs_stream *stream = rma->endpoint->stream;
-    uint64_t old;
-    if (rma->change)
-        return uccs_rma_change(stream, rma->change, rma->memory, rma->offset, rma->local, rma->result);
-    int status = uccs_rma_apply(stream, rma->atomic, rma->memory, rma->offset, &old);
-    if (rma->result && status == UCCS_OK)
-        proto_store_value(rma->result, rma->atomic->size, old);
-    return status;
-}
-
-/* --- Operations that outlast the call */
-
 static bool may_outlast(const struct uccs_rma *rma)
 {
     return rma->op->nonblocking && !uccs_rma_tells(rma) && !rma->memory->near && !rma->memory->dynamic &&
            !uccs_cma_reaches(rma->memory);
 }
 
-static int start_any(const struct uccs_rma *rma, const struct uccs_rma_later *later)
-{
-    struct uccs_stream *stream = rma->endpoint->stream;
-    if (rma->change)
-        return uccs_remote_change(stream, rma->memory, rma->offset, rma->change, rma->local, rma->result, later);
-    if (rma->atomic)
-        return uccs_remote_atomic(stream, rma->memory, rma->offset, rma->atomic, rma->result, later);
-    return move_all(rma, later);
-}
-
 static int start_near(struct uccs_rma *rma)
 {
     const struct uccs_op *op = rma->op;
     const bool data_comes = rma->kind == RMA_GET || rma->result;
-    struct uccs_rma_later later = {.nowait = op->nowait};
+    struct uccs_remote_later later = {.nowait = op->nowait};
     if ((rma->request && !(later.request = uccs_request_materialise(rma->request))) ||
         (op->local && data_comes && !(later.local = uccs_request_materialise(op->local))))
         return UCCS_ERR_NO_MEMORY;
-    int status = start_any(rma, &later);
+    int status = access_all(rma, &later);
     if (op->local && !data_comes && status == UCCS_OK)
         uccs_request_loaded(op->local);
     return status;
 }
 
 /* The target counts and signals nothing by itself here, so such an operation ends within the call, and so does one that
- * may not outlast it. */
+ * may not outlast it. What the target executes of it is under way at the same time. */
 int uccs_rma_near(struct uccs_rma *rma)
 {
+    struct uccs_remote_wait wait = {0};
     order_near(rma);
     if (may_outlast(rma))
         return start_near(rma);
-    int status = rma->atomic || rma->change ? apply_near(rma) : move_all(rma, 0);
+    int status = uccs_remote_finish(&wait, access_all(rma, &(struct uccs_remote_later){.wait = &wait}));
     if (status == UCCS_OK)
         status = notify_near(rma);
     if (status == UCCS_OK)

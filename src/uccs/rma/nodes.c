@@ -101,13 +101,6 @@ static int tell_behind(const struct uccs_rma *rma)
     return status;
 }
 
-/* The last of several messages may overtake the others unless it stays behind them, as its notice must. */
-static void keep_last(const struct uccs_rma *rma)
-{
-    if (uccs_rma_tells(rma))
-        proto_log_fence(proto_log_of(workers_of(rma)));
-}
-
 /* Returns the error of an operation that the target has refused: UCCS_ERR_STALE, or, when the memory is dynamic and not
  * released, UCCS_ERR_BOUNDS. */
 static int refusal_error(const struct uccs_region *memory)
@@ -115,7 +108,7 @@ static int refusal_error(const struct uccs_region *memory)
     return memory->dynamic && uccs_region_check(memory, 0, 0) == UCCS_OK ? UCCS_ERR_BOUNDS : UCCS_ERR_STALE;
 }
 
-/* --- Puts */
+/* --- Puts and gets */
 
 /* Stores the request that tells when the local memory is the caller's again; null when the call's end tells. Returns false without
  * memory. */
@@ -133,103 +126,52 @@ static int end_call(const struct uccs_rma *rma, const struct uccs_request *local
     return status;
 }
 
-static int put_bytes(const struct uccs_rma *rma, size_t offset, const void *source, size_t length,
-                     const struct proto_notify *with, struct uccs_request *local)
+/* Issues the messages of a put or get, made of `op`. The last one brings what is to be done behind the operation: it may overtake the
+ * others unless it stays behind them. */
+static int issue_parts(const struct uccs_rma *rma, struct proto_op *op, const struct proto_notify *with)
 {
-    struct proto_op op = op_of(rma, PROTO_PUT, offset);
-    op.source = source;
-    op.bytes = length;
-    op.with = with;
-    op.local = local;
-    return proto_rma(&op);
-}
-
-static int put_one(const struct uccs_rma *rma, struct uccs_request *local)
-{
-    struct proto_notify with[2];
-    if (lat_unlikely(!rma->length && tells_twice(rma)))
-        return tell_behind(rma);
-    return put_bytes(rma, rma->offset, rma->local, rma->length, notice_of(rma, with), local);
-}
-
-/* Returns the number of the last piece with bytes, or SIZE_MAX. */
-static size_t last_piece(const struct uccs_rma *rma)
-{
-    size_t last = SIZE_MAX;
-    for (size_t i = 0; i < rma->n; i++)
-        if (rma->pieces[i].length)
-            last = i;
-    return last;
-}
-
-static int put_pieces(const struct uccs_rma *rma, struct uccs_request *local)
-{
-    struct proto_notify with[2];
-    const size_t last = last_piece(rma);
-    int status = last == SIZE_MAX ? tell_behind(rma) : UCCS_OK;
-    for (size_t i = 0; i < rma->n && last != SIZE_MAX && status == UCCS_OK; i++) {
-        const struct uccs_piece *piece = &rma->pieces[i];
-        if (i == last && i)
-            keep_last(rma);
-        if (piece->length)
-            status =
-                put_bytes(rma, piece->offset, piece->local, piece->length, i == last ? notice_of(rma, with) : 0, local);
+    struct uccs_rma_part part = {0};
+    int status = UCCS_OK;
+    for (bool first = true; status == UCCS_OK && uccs_rma_next(rma, PACK_BYTES, &part); first = false) {
+        op->at.offset = part.offset;
+        op->source = op->dest = part.local;
+        op->bytes = part.bytes;
+        op->blocks = part.blocks.count ? &part.blocks : 0;
+        op->with = part.last ? with : 0;
+        if (op->with && !first)
+            proto_log_fence(proto_log_of(op->on));
+        status = proto_rma(op);
     }
     return status;
 }
 
-/* Blocks from `first` on that go into one message, with the place of the first one there and here. */
-struct pack {
-    struct proto_blocks blocks;
-    size_t offset;
-    char *local;
-};
-
-static struct pack pack_of(const struct uccs_rma *rma, size_t first)
+/* Without a byte to move there is no message: the handles must say so. */
+static bool has_bytes(const struct uccs_rma *rma)
 {
-    const struct uccs_stride *s = rma->blocks;
-    const size_t most = s->block < PACK_BYTES ? PACK_BYTES / s->block : 1, left = s->count - first;
-    const ptrdiff_t at = (ptrdiff_t)first;
-    return (struct pack){{s->block, left < most ? left : most, s->remote_stride, s->local_stride},
-                         rma->offset + (size_t)(at * s->remote_stride),
-                         rma->local + at * s->local_stride};
+    return uccs_rma_next(rma, 0, &(struct uccs_rma_part){0});
 }
 
-static int put_blocks(const struct uccs_rma *rma)
+static int end_empty(const struct uccs_rma *rma)
 {
-    const struct uccs_stride *s = rma->blocks;
-    struct proto_notify with[2];
-    const bool some = s->count && s->block;
-    int status = some ? UCCS_OK : tell_behind(rma);
-    for (size_t i = 0; some && i < s->count && status == UCCS_OK;) {
-        const struct pack pack = pack_of(rma, i);
-        struct proto_op op = op_of(rma, PROTO_PUT, pack.offset);
-        const bool last = i + pack.blocks.count == s->count;
-        if (last && i)
-            keep_last(rma);
-        op.source = pack.local;
-        op.blocks = &pack.blocks;
-        op.with = last ? notice_of(rma, with) : 0;
-        status = proto_rma(&op);
-        i += pack.blocks.count;
-    }
-    return status;
+    const int status = tell_behind(rma);
+    if (status == UCCS_OK && rma->request)
+        uccs_request_loaded(rma->request);
+    return end_call(rma, 0, status);
 }
 
-/* A put that is copied, and one as a block, have read the source when the call returns. */
+/* A put of blocks, and one that tells twice, has read the source when the call returns. */
 static int put_far(const struct uccs_rma *rma)
 {
-    struct uccs_request *local = 0;
+    struct proto_op op = op_of(rma, PROTO_PUT, 0);
+    struct proto_notify with[2];
     const bool copied = rma->blocks || (!rma->pieces && tells_twice(rma));
-    if (!copied && !find_local(rma, &local))
+    if (!has_bytes(rma))
+        return end_empty(rma);
+    if (!copied && !find_local(rma, &op.local))
         return UCCS_ERR_NO_MEMORY;
-    return end_call(rma, local,
-                    rma->blocks   ? put_blocks(rma)
-                    : rma->pieces ? put_pieces(rma, local)
-                                  : put_one(rma, local));
+    struct uccs_request *local = op.local;
+    return end_call(rma, local, issue_parts(rma, &op, notice_of(rma, with)));
 }
-
-/* --- Gets and atomics. Those that wait for their data count and signal by a message behind it. */
 
 /* Returns true when the message of a get carries its notice. A second one would go to the target before the data has left. */
 static bool tells_itself(const struct uccs_rma *rma)
@@ -238,84 +180,33 @@ static bool tells_itself(const struct uccs_rma *rma)
     return op->nonblocking && !op->counter != !op->signal && !rma->blocks && !rma->pieces && rma->length;
 }
 
-/* Goes through the messages of a get. */
-struct gets {
-    const struct uccs_rma *rma;
-    uccs_request_t *request;
-    struct uccs_request *local;
-};
-
-static int start_get(const struct gets *gets, const struct proto_op *what)
-{
-    struct proto_op op = *what;
-    op.nonblocking = true;
-    op.request = gets->request;
-    op.local = gets->local;
-    return proto_rma(&op);
-}
-
-static int start_blocks(const struct gets *gets)
-{
-    const struct uccs_stride *s = gets->rma->blocks;
-    int status = UCCS_OK;
-    for (size_t i = 0; i < s->count && s->block && status == UCCS_OK;) {
-        const struct pack pack = pack_of(gets->rma, i);
-        struct proto_op op = op_of(gets->rma, PROTO_GET, pack.offset);
-        op.dest = pack.local;
-        op.blocks = &pack.blocks;
-        status = start_get(gets, &op);
-        i += pack.blocks.count;
-    }
-    return status;
-}
-
-static int start_piece(const struct gets *gets, size_t offset, void *dest, size_t length)
-{
-    struct proto_notify with[2];
-    struct proto_op op = op_of(gets->rma, PROTO_GET, offset);
-    op.dest = dest;
-    op.bytes = length;
-    op.with = tells_itself(gets->rma) ? notice_of(gets->rma, with) : 0;
-    return length ? start_get(gets, &op) : UCCS_OK;
-}
-
-static int start_gets(const struct uccs_rma *rma, uccs_request_t *request, struct uccs_request *local)
-{
-    const struct gets gets = {rma, request, local};
-    int status = UCCS_OK;
-    if (rma->blocks)
-        return start_blocks(&gets);
-    if (!rma->pieces)
-        return start_piece(&gets, rma->offset, rma->local, rma->length);
-    for (size_t i = 0; i < rma->n && status == UCCS_OK; i++)
-        status = start_piece(&gets, rma->pieces[i].offset, rma->pieces[i].local, rma->pieces[i].length);
-    return status;
-}
-
-/* `all` has an owner and no parent, so nobody frees it. */
-static int get_all(const struct uccs_rma *rma)
+/* Also of a nonblocking get that tells: its data is there first. `all` has an owner and no parent, so nobody frees it. */
+static int get_now(const struct uccs_rma *rma)
 {
     struct uccs_request all = {.pending = 1};
     uccs_request_handle handle = &all;
-    struct proto_worker *worker = proto_worker_of(workers_of(rma));
+    struct proto_op op = op_of(rma, PROTO_GET, 0);
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
-    const int status = start_gets(rma, &handle, 0);
+    op.nonblocking = rma->blocks || rma->pieces;
+    op.request = op.nonblocking ? &handle : 0;
+    const int status = issue_parts(rma, &op, 0);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
-        proto_pause(worker, &wait);
+        proto_pause(proto_worker_of(op.on), &wait);
     return status == UCCS_OK && all.error ? UCCS_ERR_STALE : status;
 }
 
-static int get_now(const struct uccs_rma *rma)
+static int get_later(const struct uccs_rma *rma)
 {
-    if (rma->blocks || rma->pieces)
-        return get_all(rma);
-    struct proto_op op = op_of(rma, PROTO_GET, rma->offset);
-    op.nonblocking = false; /* also of a nonblocking get that tells: its data is there first */
-    op.dest = rma->local;
-    op.bytes = rma->length;
-    op.request = 0;
-    return proto_rma(&op);
+    struct proto_notify with[2];
+    struct proto_op op = op_of(rma, PROTO_GET, 0);
+    if (!has_bytes(rma))
+        return end_empty(rma);
+    if (!find_local(rma, &op.local))
+        return UCCS_ERR_NO_MEMORY;
+    return end_call(rma, op.local, issue_parts(rma, &op, notice_of(rma, with)));
 }
+
+/* --- Atomics and accumulates. Those that wait for their data count and signal by a message behind it. */
 
 /* A change of no element is no message. */
 static int change_far(const struct uccs_rma *rma, const struct proto_op *what)
@@ -331,6 +222,19 @@ static int change_far(const struct uccs_rma *rma, const struct proto_op *what)
     return op.with ? tell_behind(rma) : UCCS_OK;
 }
 
+static int change_later(const struct uccs_rma *rma)
+{
+    struct proto_notify with[2];
+    struct proto_op op = op_of(rma, PROTO_ATOMIC, rma->offset);
+    if (rma->result && !find_local(rma, &op.local))
+        return UCCS_ERR_NO_MEMORY;
+    op.with = notice_of(rma, with);
+    const int status = change_far(rma, &op);
+    if (status == UCCS_OK && rma->request && rma->change && !rma->change->n)
+        uccs_request_loaded(rma->request);
+    return end_call(rma, op.local, status);
+}
+
 static int fetch_now(const struct uccs_rma *rma)
 {
     struct proto_op op = op_of(rma, PROTO_ATOMIC, rma->offset);
@@ -338,38 +242,16 @@ static int fetch_now(const struct uccs_rma *rma)
     return rma->kind == RMA_GET ? get_now(rma) : change_far(rma, &op);
 }
 
-static int fetch_later(const struct uccs_rma *rma)
-{
-    struct proto_notify with[2];
-    struct proto_op op = op_of(rma, PROTO_ATOMIC, rma->offset);
-    if (!find_local(rma, &op.local))
-        return UCCS_ERR_NO_MEMORY;
-    op.with = notice_of(rma, with);
-    const int status = rma->kind == RMA_GET ? start_gets(rma, rma->request, op.local) : change_far(rma, &op);
-    /* Without a byte to fetch nothing comes: the handles must say so. */
-    if (status == UCCS_OK && rma->request)
-        uccs_request_loaded(rma->request);
-    return end_call(rma, 0, status);
-}
-
 static int fetch_far(struct uccs_rma *rma)
 {
     const bool get = rma->kind == RMA_GET;
     if (rma->op->nonblocking && (!get || !uccs_rma_tells(rma) || tells_itself(rma)))
-        return fetch_later(rma);
+        return get ? get_later(rma) : change_later(rma);
     const int status = fetch_now(rma);
     if (status != UCCS_OK)
         return status == UCCS_ERR_STALE ? refusal_error(rma->memory) : status;
     uccs_rma_done(rma);
     return tell_behind(rma);
-}
-
-static int post_far(const struct uccs_rma *rma)
-{
-    struct proto_notify with[2];
-    struct proto_op op = op_of(rma, PROTO_ATOMIC, rma->offset);
-    op.with = notice_of(rma, with);
-    return end_call(rma, 0, change_far(rma, &op));
 }
 
 static int issue_far(struct uccs_rma *rma)
@@ -378,7 +260,7 @@ static int issue_far(struct uccs_rma *rma)
     order_far(rma);
     if (fetches)
         return fetch_far(rma);
-    return rma->kind == RMA_PUT ? put_far(rma) : post_far(rma);
+    return rma->kind == RMA_PUT ? put_far(rma) : change_later(rma);
 }
 
 /* Returns true, after some progress, when the operation would wait for room, or for reads that it must stay behind. */

@@ -4,9 +4,7 @@
 
 #include "uccs/core/fence.h"
 #include "uccs/comp/counter.h"
-#include "uccs/comp/queue.h"
-
-#include <stdlib.h>
+#include "uccs/comp/callback.h"
 
 static const struct uccs_op no_options;
 
@@ -101,43 +99,6 @@ static int check_rma(const struct uccs_rma *rma)
 
 /* --- What follows an operation */
 
-struct end {
-    uccs_completion complete; /* may be null */
-    void *argument;
-    struct uccs_queue_entry *entry; /* may be null */
-};
-
-static void run_end(void *argument, bool failed)
-{
-    struct end end = *(struct end *)argument;
-    free(argument);
-    const int status = failed ? UCCS_ERR_FAILED : UCCS_OK;
-    if (end.entry)
-        uccs_queue_push(end.entry, status);
-    if (end.complete)
-        end.complete(end.argument, status);
-}
-
-static void free_end(struct end *end)
-{
-    if (end && end->entry)
-        uccs_queue_forget(end->entry);
-    free(end);
-}
-
-/* Returns null when memory is exhausted. */
-static struct end *new_end(const struct uccs_op *op)
-{
-    struct end *end = malloc(sizeof *end);
-    if (!end)
-        return 0;
-    *end = (struct end){op->complete, op->argument, op->queue ? uccs_queue_expect(op->queue, op->tag) : 0};
-    if (!op->queue || end->entry)
-        return end;
-    free(end);
-    return 0;
-}
-
 /* Makes a request of the operation's own, which the program's request counts as one operation. */
 static int prepare_rma(struct uccs_rma *rma)
 {
@@ -145,24 +106,15 @@ static int prepare_rma(struct uccs_rma *rma)
     rma->request = op->request;
     if (lat_likely(!op->complete && !op->queue))
         return UCCS_OK;
-    struct end *end = new_end(op);
     struct uccs_request *parent = op->request ? uccs_request_materialise(op->request) : 0;
-    struct uccs_request *own = end && (parent || !op->request) ? uccs_request_materialise(&rma->own) : 0;
-    if (!own) {
-        free_end(end);
+    struct uccs_request *own = parent || !op->request ? uccs_request_materialise(&rma->own) : 0;
+    if (!own || !uccs_callback_follow(op, own)) {
+        uccs_request_free(&rma->own);
         return UCCS_ERR_NO_MEMORY;
     }
-    uccs_request_then(own, run_end, end);
     uccs_request_follow(own, parent);
     rma->request = &rma->own;
     return UCCS_OK;
-}
-
-/* The call had no effect: nothing follows. */
-static void drop_end(struct uccs_request *own)
-{
-    free_end(own->argument);
-    own->then = 0;
 }
 
 static void leave_rma(struct uccs_rma *rma, int status)
@@ -171,7 +123,7 @@ static void leave_rma(struct uccs_rma *rma, int status)
     if (lat_likely(!own))
         return;
     if (status != UCCS_OK)
-        drop_end(own);
+        uccs_callback_drop(own);               /* the call had no effect: nothing follows */
     else if (atomic_load_acquire(&own->dirty)) /* release: uccs_request_stored */
         uccs_quiet();
     uccs_request_free(&rma->own);

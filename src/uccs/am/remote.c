@@ -1,0 +1,166 @@
+#include "uccs/am/remote.h"
+
+#include <string.h>
+
+/* The head of the block. The operand follows it, then the old values, when they are wanted. */
+struct call {
+    struct uccs_accumulate_op what;
+    bool copies;
+    int32_t status;  /* the target's answer */
+    uint64_t offset; /* generation 0: an address */
+    uint32_t slot, generation;
+    char *result;                    /* not null: the old values are wanted. These are the origin's alone */
+    struct uccs_remote_wait *wait;   /* of a blocking call */
+    struct uccs_request *done;       /* completes when the old values are here; may be null */
+    struct uccs_stream_thread *part; /* counts the call while it is under way; may be null */
+};
+
+#define PIECE ((64u << 10) - sizeof(struct call)) /* most data in one piece, so that its block is reused */
+
+static char *old_values(struct call *call)
+{
+    return (char *)(call + 1) + uccs_accumulate_operand(&call->what);
+}
+
+/* --- At the target */
+
+static int execute_call(struct call *call)
+{
+    const size_t bytes = uccs_accumulate_bytes(&call->what);
+    char *here = (char *)(uintptr_t)call->offset, *old = call->result ? old_values(call) : 0;
+    int status = call->generation
+                     ? uccs_region_find(uccs_region_id(call->slot, call->generation), call->offset, bytes, &here)
+                     : UCCS_OK;
+    if (status != UCCS_OK)
+        return status;
+    if (call->copies) {
+        memcpy(old ? old : here, old ? here : (char *)(call + 1), bytes);
+        return UCCS_OK;
+    }
+    const struct uccs_accumulate_target place = {uccs_core.me, UCCS_DOMAIN_LOCKED, (uintptr_t)here, here, 0};
+    return uccs_accumulate_apply(&call->what, &place, call + 1, old);
+}
+
+void uccs_remote_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)
+{
+    struct call *call = (struct call *)token->block->payload;
+    (void)payload, (void)length, (void)argument;
+    call->status = execute_call(call);
+    token->block->failed = call->status != UCCS_OK;
+}
+
+/* --- At the origin */
+
+static void landed(struct uccs_bounce *block)
+{
+    struct call *call = (struct call *)block->payload;
+    const bool failed = call->status != UCCS_OK;
+    if (call->result && !failed)
+        memcpy(call->result, old_values(call), uccs_accumulate_bytes(&call->what));
+    if (call->done)
+        uccs_request_finish(call->done, failed);
+    if (call->part)
+        uccs_deferred_end(call->part, failed && !call->wait && !call->done && !block->request);
+    if (!call->wait)
+        return;
+    if (failed)
+        atomic_store_relaxed(&call->wait->status, call->status); /* published by the count */
+    (void)atomic_fetch_sub_acqrel(&call->wait->pending,
+                                  1); /* acquire: uccs_remote_finish; *wait may be gone afterwards */
+}
+
+/* Returns null when no room can come, or with `nowait` when there is none now. */
+static struct uccs_bounce *get_block(size_t length, bool nowait)
+{
+    struct uccs_wait wait uccs_scoped = {0};
+    struct uccs_bounce *block;
+    int vain = 0;
+    while (!(block = uccs_bounce_get(UCCS_ARENA_LIBRARY, length))) {
+        if (!uccs_bounce_expected(UCCS_ARENA_LIBRARY, &vain) || nowait)
+            return 0;
+        uccs_am_serve(&wait);
+    }
+    return block;
+}
+
+/* Counts an operation that is about to be under way. */
+static void begin_call(struct call *call, struct uccs_bounce *block, const struct uccs_remote_later *later)
+{
+    block->landed = landed;
+    if ((block->request = later->request))
+        uccs_request_begin(block->request);
+    if ((call->done = later->local))
+        uccs_request_begin(call->done);
+    if ((call->wait = later->wait))
+        (void)atomic_fetch_add_relaxed(&call->wait->pending, 1);
+}
+
+/* Takes back what begin_call has counted: the ring is full, and the call may not wait. */
+static int give_up(struct call *call, struct uccs_bounce *block)
+{
+    if (call->part)
+        uccs_deferred_end(call->part, false);
+    if (block->request)
+        uccs_request_finish(block->request, false);
+    if (call->done)
+        uccs_request_finish(call->done, false);
+    if (call->wait)
+        (void)atomic_fetch_sub_acqrel(&call->wait->pending, 1);
+    block->request = 0;
+    block->landed = 0;
+    uccs_bounce_put(block);
+    return UCCS_AGAIN;
+}
+
+static int post_call(struct uccs_stream *stream, const struct uccs_access *access,
+                     const struct uccs_remote_later *later)
+{
+    const struct uccs_region *memory = access->memory;
+    const size_t operand = uccs_accumulate_operand(&access->what),
+                 length = sizeof(struct call) + operand + (access->result ? uccs_accumulate_bytes(&access->what) : 0);
+    struct uccs_bounce *block = get_block(length, later->nowait);
+    struct uccs_wait wait uccs_scoped = {0};
+    if (!block)
+        return later->nowait ? UCCS_AGAIN : UCCS_ERR_NO_MEMORY;
+    struct call *call = (struct call *)block->payload;
+    *call = (struct call){.what = access->what,
+                          .copies = access->copies,
+                          .offset = access->offset + (memory->generation ? 0 : memory->address),
+                          .slot = memory->slot,
+                          .generation = memory->generation,
+                          .result = access->result,
+                          .part = stream ? uccs_deferred_begin(stream) : 0};
+    if (operand)
+        memcpy(call + 1, access->operand, operand);
+    begin_call(call, block, later);
+    while (!uccs_am_try(uccs_index(memory->owner), UCCS_INNER_REMOTE, 0, length, block)) {
+        if (later->nowait)
+            return give_up(call, block);
+        uccs_am_serve(&wait);
+    }
+    return UCCS_OK;
+}
+
+int uccs_remote_start(struct uccs_stream *stream, const struct uccs_access *access,
+                      const struct uccs_remote_later *later)
+{
+    const size_t n = access->what.n, size = uccs_type_size((enum uccs_type)access->what.type);
+    const size_t most = PIECE / (access->copies ? 1 : 3) / size;
+    struct uccs_remote_later rest = *later;
+    int status = UCCS_OK;
+    for (size_t done = 0, some; done < n && status == UCCS_OK; done += some) {
+        some = n - done < most ? n - done : most;
+        const struct uccs_access part = uccs_access_part(access, done, some);
+        status = post_call(stream, &part, &rest);
+        rest.nowait = false;
+    }
+    return status;
+}
+
+int uccs_remote_finish(struct uccs_remote_wait *wait, int status)
+{
+    struct uccs_wait turns uccs_scoped = {0};
+    while (atomic_load_acquire(&wait->pending)) /* acqrel: landed */
+        uccs_am_serve(&turns);
+    return status == UCCS_OK ? wait->status : status;
+}
