@@ -6,7 +6,7 @@
  * it out, releases it, and only then runs the handler, holding no lock. Then it counts the arrival (counter),
  * marks the bounce buffer done (the sender completes its request when it next looks), and adds to the
  * sender's count of handled messages, for which a flush waits (receive.c). A message without a handler is unexpected and
- * waits (unexpected.c). A payload for a place of the receiver comes by rendezvous (rendezvous.h).
+ * waits (packet.h). A payload for a place of the receiver comes by rendezvous (rendezvous.h).
  *
  * No deadlock: a sender that finds a ring full serves its own rings while it waits; a handler that replies into
  * a full ring serves its own reply rings alone, and handlers of replies do not wait for room, so the depth is two. Other

@@ -21,8 +21,8 @@ struct flow {
     uint64_t sent;                      /* last number given out; the first is 1 */
     uint32_t messages;                  /* not handled yet */
     uint64_t bytes;
-    cache_aligned uint64_t arrived; /* last number queued; the receiver's half is under the queue's lock */
-    struct uccs_far_packet *early;  /* packets behind one that has not arrived */
+    cache_aligned uint64_t arrived; /* last number queued; the receiver's half is under the service worker's lock */
+    struct uccs_packet *early;      /* packets behind one that has not arrived */
 };
 
 struct flows {
@@ -35,16 +35,6 @@ struct partner {
 
 static struct partner **partners;                         /* by PE; made on first use; release here, acquire */
 static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER; /* held while they are made */
-
-/* Packets that have arrived and wait for a thread in progress. */
-static struct queue {
-    cache_aligned pthread_mutex_t lock;
-    struct uccs_far_packet *first, *last;
-    struct uccs_late late; /* of the first one, while it has no handler */
-} queues[PE_SHARED_CONTEXTS][PE_SHARED_RINGS] = {
-    [0 ... PE_SHARED_CONTEXTS - 1] = {[0 ... PE_SHARED_RINGS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}}};
-
-uint32_t uccs_far_am_waiting;
 
 static void *must_have(void *memory, int pe)
 {
@@ -229,17 +219,13 @@ static void hear_done(struct proto_arrival *arrival)
 
 /* --- Arriving */
 
-static struct uccs_far_packet *make_packet(const struct wire_header *header, size_t bytes)
+static struct uccs_packet *make_packet(const struct wire_header *header, size_t bytes)
 {
     bool staged = header->am.staged;
-    size_t room = sizeof(struct uccs_far_packet) + (staged ? bytes : 0);
-    struct uccs_far_packet *packet =
-        must_have(aligned_alloc(CACHE_LINE, (room + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1)), (int)header->from);
+    struct uccs_packet *packet = uccs_packet_new(header->from, header->am.context, header->am.ring, staged ? bytes : 0);
+    struct uccs_message *message = &packet->message;
     packet->number = header->am.number;
     packet->token = header->am.block;
-    packet->context = header->am.context;
-    packet->which = header->am.ring;
-    struct uccs_message *message = &packet->message;
     message->source = header->from;
     message->length = (uint32_t)bytes;
     message->id = header->am.id;
@@ -248,72 +234,41 @@ static struct uccs_far_packet *make_packet(const struct wire_header *header, siz
     message->block = UCCS_NO_BLOCK;
     message->counter = header->am.counter;
     message->weight = header->am.weight;
-    packet->block = (struct uccs_bounce){.home = UCCS_HOME_PACKET};
     return packet;
 }
 
-static void *payload_of(struct uccs_far_packet *packet)
+/* Takes the early packet with this number off the flow; returns null when it has not arrived. */
+static struct uccs_packet *take_early(struct flow *flow, uint64_t number)
 {
-    return packet->message.staged ? packet->block.payload : packet->message.payload;
-}
-
-/* Under the queue's lock. */
-static void append_packet(struct queue *queue, struct uccs_far_packet *packet)
-{
-    packet->next = 0;
-    if (queue->first)
-        queue->last->next = packet;
-    else
-        atomic_store_relaxed(&queue->first, packet);
-    queue->last = packet;
-    (void)atomic_fetch_add_relaxed(&uccs_far_am_waiting, 1); /* the lock publishes the packet */
-}
-
-/* Under the queue's lock. Takes the early packet that is next in its flow; returns null when it has not arrived. */
-static struct uccs_far_packet *next_early(struct flow *flow)
-{
-    struct uccs_far_packet **at = &flow->early;
-    while (*at && (*at)->number != flow->arrived + 1)
+    struct uccs_packet **at = &flow->early;
+    while (*at && (*at)->number != number)
         at = &(*at)->next;
-    struct uccs_far_packet *found = *at;
+    struct uccs_packet *found = *at;
     if (found)
         *at = found->next;
     return found;
 }
 
-/* Under the queue's lock. Returns true when a message with this number has come. */
-static bool is_old(const struct flow *flow, uint64_t number)
+static void queue_message(struct proto_arrival *arrival)
 {
-    const struct uccs_far_packet *early = flow->early;
-    while (early && early->number != number)
-        early = early->next;
-    return early || number <= flow->arrived;
-}
-
-static void queue_packet(struct uccs_far_packet *packet)
-{
-    struct queue *queue = &queues[packet->context][packet->which];
+    struct uccs_packet *packet = arrival->cookie;
     struct flow *flow = flow_of((int)packet->message.source, packet->context, packet->which);
-    pthread_mutex_lock(&queue->lock);
-    if (is_old(flow, packet->number)) {
-        pthread_mutex_unlock(&queue->lock);
+    if (packet->number <= flow->arrived || take_early(flow, packet->number))
         uccs_fail("PE %u sent message %llu of context %u twice", packet->message.source,
                   (unsigned long long)packet->number, packet->context);
-    }
     packet->next = flow->early;
     flow->early = packet;
-    while ((packet = next_early(flow))) {
+    while ((packet = take_early(flow, flow->arrived + 1))) {
         flow->arrived++;
-        append_packet(queue, packet);
+        uccs_packet_add(UCCS_PACKETS_FAR, packet);
     }
-    pthread_mutex_unlock(&queue->lock);
     uccs_doorbell_wake(uccs_core.index); /* a thread that polls lanes alone may have brought it */
 }
 
 static void *room_for_message(struct proto_arrival *arrival)
 {
-    struct uccs_far_packet *packet = arrival->cookie = make_packet(&arrival->header, arrival->bytes);
-    return payload_of(packet);
+    struct uccs_packet *packet = arrival->cookie = make_packet(&arrival->header, arrival->bytes);
+    return packet->message.staged ? packet->block.payload : packet->message.payload;
 }
 
 static bool land_message(struct proto_arrival *arrival, const void *payload)
@@ -324,64 +279,11 @@ static bool land_message(struct proto_arrival *arrival, const void *payload)
     return true;
 }
 
-static void queue_message(struct proto_arrival *arrival)
-{
-    queue_packet(arrival->cookie);
-}
-
-/* --- Taking */
-
-/* Under the queue's lock. */
-static struct uccs_far_packet *take_first(struct queue *queue)
-{
-    struct uccs_far_packet *packet = queue->first;
-    if (!packet)
-        return 0;
-    queue->late = (struct uccs_late){0};
-    atomic_store_relaxed(&queue->first, packet->next);
-    (void)atomic_fetch_sub_acqrel(&uccs_far_am_waiting, 1);
-    return packet;
-}
-
-struct uccs_far_packet *uccs_far_am_take(struct uccs_context *context, uint32_t which)
-{
-    struct queue *queue = &queues[context->attr.id][which];
-    if (!atomic_load_relaxed(&queue->first)) /* a hint: the caller looks again */
-        return 0;
-    pthread_mutex_lock(&queue->lock);
-    struct uccs_far_packet *packet = queue->first;
-    bool known = packet && uccs_handler_known(&context->handlers[packet->message.id]);
-    if (known)
-        take_first(queue);
-    else if (packet && uccs_late_now(&queue->late))
-        uccs_late_handler(packet->message.source, packet->message.id % UCCS_AM_HANDLERS, packet->context);
-    pthread_mutex_unlock(&queue->lock);
-    return known ? packet : 0;
-}
-
-bool uccs_far_am_is_ready(const struct uccs_context *context, uint32_t which)
-{
-    struct queue *queue = &queues[context->attr.id][which];
-    pthread_mutex_lock(&queue->lock);
-    const bool known = queue->first && uccs_handler_known(&context->handlers[queue->first->message.id]);
-    pthread_mutex_unlock(&queue->lock);
-    return known;
-}
-
-struct uccs_far_packet *uccs_far_am_take_any(uint32_t context, uint32_t which)
-{
-    struct queue *queue = &queues[context][which];
-    pthread_mutex_lock(&queue->lock);
-    struct uccs_far_packet *packet = take_first(queue);
-    pthread_mutex_unlock(&queue->lock);
-    return packet;
-}
-
 /* --- Telling the sender */
 
-static void tell_sender(const struct uccs_far_tally *tally, uint64_t token, bool failed)
+void uccs_far_am_tell(const struct uccs_tally *tally, uint64_t token, bool failed)
 {
-    struct proto_send *send = proto_send_begin_now(0, tally->to, WIRE_AM_DONE);
+    struct proto_send *send = proto_send_begin_now(0, (int)tally->source, WIRE_AM_DONE);
     send->header.am_done.block = token;
     send->header.am_done.bytes = tally->bytes;
     send->header.am_done.count = tally->count;
@@ -392,65 +294,33 @@ static void tell_sender(const struct uccs_far_tally *tally, uint64_t token, bool
     proto_issue(send);
 }
 
-void uccs_far_am_tell(struct uccs_far_tally *tally)
+static struct uccs_packet *packet_of(struct uccs_bounce *block)
 {
-    if (tally->count)
-        tell_sender(tally, 0, false);
-    tally->count = 0;
-    tally->bytes = 0;
-}
-
-void uccs_far_am_handled(struct uccs_far_tally *tally, const struct uccs_message *message,
-                         struct uccs_far_packet *packet)
-{
-    if (tally->count && (tally->to != (int)message->source || tally->lane != message->lane))
-        uccs_far_am_tell(tally);
-    tally->to = (int)message->source;
-    tally->lane = message->lane;
-    tally->count++;
-    tally->bytes += message->length;
-    if (packet && packet->token) {
-        tell_sender(tally, packet->token, packet->block.failed);
-        tally->count = 0;
-        tally->bytes = 0;
-    }
-    free(packet);
-}
-
-static struct uccs_far_packet *packet_of(struct uccs_bounce *block)
-{
-    return (struct uccs_far_packet *)((char *)block - offsetof(struct uccs_far_packet, block));
+    return (struct uccs_packet *)((char *)block - offsetof(struct uccs_packet, block));
 }
 
 void uccs_far_am_end(struct uccs_bounce *block)
 {
-    struct uccs_far_packet *packet = packet_of(block);
-    struct uccs_far_tally tally = {.context = packet->context, .which = packet->which};
+    struct uccs_packet *packet = packet_of(block);
     const struct uccs_message *message = &packet->message;
     if (message->counter)
         uccs_counter_arrive_here(message->counter, message->weight);
-    uccs_far_am_handled(&tally, message, packet);
-    uccs_far_am_tell(&tally);
+    uccs_far_am_tell(&(struct uccs_tally){packet->context, packet->which, message->source, message->lane, 1,
+                                          message->length},
+                     packet->token, block->failed);
+    free(packet);
 }
 
 void uccs_far_am_done(struct uccs_bounce *block)
 {
-    struct uccs_far_packet *packet = packet_of(block);
+    struct uccs_packet *packet = packet_of(block);
     if (packet->token)
-        tell_sender(&(struct uccs_far_tally){.to = (int)packet->message.source, .context = packet->context},
-                    packet->token, block->failed);
+        uccs_far_am_tell(&(struct uccs_tally){.source = packet->message.source, .context = packet->context},
+                         packet->token, block->failed);
     free(packet);
 }
 
 /* --- The end of a life. No message is under way; both ends drop the messages that nobody has handled. */
-
-static void free_packets(struct uccs_far_packet *packet)
-{
-    for (struct uccs_far_packet *next; packet; packet = next) {
-        next = packet->next;
-        free(packet);
-    }
-}
 
 static void drop_partner(struct partner *partner)
 {
@@ -458,7 +328,10 @@ static void drop_partner(struct partner *partner)
         struct flows *flows = partner->contexts[context];
         for (int which = 0; flows && which < PE_SHARED_RINGS; which++) {
             pthread_mutex_destroy(&flows->flow[which].lock);
-            free_packets(flows->flow[which].early);
+            for (struct uccs_packet *next, *packet = flows->flow[which].early; packet; packet = next) {
+                next = packet->next;
+                free(packet);
+            }
         }
         free(flows);
     }
@@ -482,12 +355,9 @@ void uccs_far_am_close(void)
         drop_partner(partners[pe]);
     free(partners);
     partners = 0;
-    for (int context = 0; context < PE_SHARED_CONTEXTS; context++)
-        for (int which = 0; which < PE_SHARED_RINGS; which++) {
-            free_packets(queues[context][which].first);
-            queues[context][which].first = 0;
-            queues[context][which].late = (struct uccs_late){0};
-        }
+    for (uint32_t context = 0; context < PE_SHARED_CONTEXTS; context++)
+        for (uint32_t which = 0; which < PE_SHARED_RINGS; which++)
+            for (struct uccs_packet *packet; (packet = uccs_packet_take_any(UCCS_PACKETS_FAR, context, which));)
+                free(packet);
     proto_handle_close(&blocks);
-    uccs_far_am_waiting = 0;
 }

@@ -104,10 +104,8 @@ void uccs_am_done(struct uccs_bounce *block)
 {
     if (lat_likely(block->home == UCCS_HOME_SENDER))
         uccs_am_mark_done(block);
-    else if (block->home == UCCS_HOME_PACKET)
-        uccs_far_am_done(block);
     else
-        free(block);
+        uccs_far_am_done(block);
 }
 
 int uccs_am_source(uccs_am_token_t token)

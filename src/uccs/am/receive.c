@@ -1,12 +1,11 @@
 /* The receiving half of active messages; am.h describes the flow. Any thread.
  *
  * Invariants:
- * - A ring with an unexpected message is not polled before that message has been handled, so that those behind it do not
+ * - A ring with an unexpected message (packet.h) is not polled before that message has been handled, so that those behind it do not
  *   overtake. Each thread takes at most one batch of messages whose handler is not registered. Replies of user class
  *   are kept as unexpected ones when they come while this process serves the network class alone: at most as many as it asked for. */
 #include "uccs/am/far.h"
 #include "uccs/am/receive.h"
-#include "uccs/am/unexpected.h"
 
 #include "base/log.h"
 #include "rte/rte.h"
@@ -23,23 +22,41 @@
 
 _Thread_local int uccs_handlers_running;
 
-void uccs_am_tell(uint32_t context, struct uccs_am_tally *tally)
+/* Tells the sender of the messages that are counted: on this node by one addition. */
+static void tell_sender(struct uccs_tally *tally)
 {
+    const uint32_t index = tally->count ? uccs_index((int)tally->source) : 0;
     if (!tally->count)
         return;
-    struct uccs_pe_shared *own = uccs_pe_shared_of(uccs_index((int)tally->source));
-    (void)atomic_fetch_add_release(&own->handled[context][tally->lane].count,
-                                   tally->count); /* acquire: uccs_am_settled */
+    if (lat_unlikely(index >= uccs_core.pes))
+        uccs_far_am_tell(tally, 0, false);
+    else
+        (void)atomic_fetch_add_release(&uccs_pe_shared_of(index)->handled[tally->context][tally->lane].count,
+                                       tally->count); /* acquire: uccs_am_settled */
     tally->count = 0;
+    tally->bytes = 0;
 }
 
-void uccs_am_count_handled(uint32_t context, struct uccs_am_tally *tally, const struct uccs_message *message)
+static void count_handled(struct uccs_tally *tally, const struct uccs_message *message)
 {
     if (tally->count && (tally->source != message->source || tally->lane != message->lane))
-        uccs_am_tell(context, tally);
+        tell_sender(tally);
     tally->source = message->source;
     tally->lane = message->lane;
     tally->count++;
+    tally->bytes += message->length;
+}
+
+/* Counts a packet's message, and frees the packet; a sender of another node learns at once that its block is done. */
+static void end_packet(struct uccs_packet *packet, struct uccs_tally *tally)
+{
+    count_handled(tally, &packet->message);
+    if (packet->token) {
+        uccs_far_am_tell(tally, packet->token, packet->block.failed);
+        tally->count = 0;
+        tally->bytes = 0;
+    }
+    free(packet);
 }
 
 void uccs_am_insist(const struct uccs_am_token *token, size_t length, size_t least, const uint32_t *source)
@@ -91,32 +108,57 @@ static bool handle_message(struct uccs_context *context, const struct uccs_messa
     return outcome != UCCS_AM_UNREADY;
 }
 
-/* Handles unexpected messages first, in their order. Returns true when none are left. */
-static lat_cold bool poll_unexpected(struct uccs_context *context, uint32_t which, struct uccs_am_tally *tally,
-                                     int *count)
+/* Handles a packet whose handler is registered. One that is held, or pending, may be gone when the handler returns. */
+static void handle_packet(struct uccs_context *context, struct uccs_packet *packet, struct uccs_tally *tally)
 {
     struct uccs_message message;
-    struct uccs_bounce *copy;
-    while (uccs_unexpected_take(context, which, &message, &copy)) { /* its handler is registered */
-        if (!copy)
-            (void)handle_message(context, &message, which);
-        else if (run_handler(context, &message, copy, which) == UCCS_AM_HANDLED)
-            free(copy);
-        uccs_am_count_handled(context->attr.id, tally, &message);
-        ++*count;
+    memcpy(&message, &packet->message,
+           offsetof(struct uccs_message, payload) + (packet->message.staged ? 0 : packet->message.length));
+    if (message.block != UCCS_NO_BLOCK) {
+        (void)handle_message(context, &message, packet->which);
+        end_packet(packet, tally);
+        return;
     }
-    return uccs_unexpected_empty(context->attr.id, which);
+    struct uccs_bounce *block = message.staged || packet->token ? &packet->block : 0;
+    enum uccs_am_outcome outcome = run_handler(context, &message, block, packet->which);
+    if (outcome == UCCS_AM_HELD)
+        count_handled(tally, &message);
+    else if (outcome != UCCS_AM_PENDING)
+        end_packet(packet, tally);
+}
+
+/* Handles packets in their order; returns how many. */
+static int poll_packets(enum uccs_packet_side side, struct uccs_context *context, uint32_t which)
+{
+    struct uccs_tally tally = {.context = context->attr.id, .which = which};
+    struct uccs_packet *packet;
+    int count = 0;
+    for (; count < BATCH && (packet = uccs_packet_take(side, context, which)); count++)
+        handle_packet(context, packet, &tally);
+    tell_sender(&tally);
+    return count;
+}
+
+/* Makes a packet of a message of a ring. */
+static struct uccs_packet *keep_message(uint32_t context, uint32_t which, uint64_t ticket,
+                                        const struct uccs_message *message, size_t payload)
+{
+    struct uccs_packet *packet = uccs_packet_new(message->source, context, which, payload);
+    packet->number = ticket;
+    packet->message = *message;
+    return packet;
 }
 
 static int poll_ring(struct uccs_context *context, uint32_t which)
 {
-    struct ring *ring = uccs_pe_shared_ring(uccs_core.index, context->attr.id, which);
-    struct uccs_am_tally tally = {0};
+    const uint32_t id = context->attr.id;
+    struct ring *ring = uccs_pe_shared_ring(uccs_core.index, id, which);
+    struct uccs_tally tally = {.context = id, .which = which};
     int count = 0;
-    if (lat_unlikely(!uccs_unexpected_empty(context->attr.id, which)) &&
-        !poll_unexpected(context, which, &tally, &count)) {
-        uccs_am_tell(context->attr.id, &tally);
-        return count;
+    if (lat_unlikely(!uccs_packets_empty(UCCS_PACKETS_NEAR, id, which))) {
+        count = poll_packets(UCCS_PACKETS_NEAR, context, which);
+        if (!uccs_packets_empty(UCCS_PACKETS_NEAR, id, which))
+            return count;
     }
     for (int taken = 0; taken < BATCH && !ring_is_empty(ring); taken++) {
         struct uccs_message message;
@@ -124,39 +166,18 @@ static int poll_ring(struct uccs_context *context, uint32_t which)
         if (!uccs_cell_take(ring, &message, &ticket))
             break;
         if (lat_unlikely(!handle_message(context, &message, which))) {
-            uccs_unexpected_add(context->attr.id, which, ticket, &message, 0);
+            uccs_packet_add(UCCS_PACKETS_NEAR, keep_message(id, which, ticket, &message, 0));
             break;
         }
-        uccs_am_count_handled(context->attr.id, &tally, &message);
+        count_handled(&tally, &message);
         count++;
     }
-    uccs_am_tell(context->attr.id, &tally);
+    tell_sender(&tally);
     return count;
 }
 
-/* Returns a private copy of a staged payload, or null when the message is not staged. Gives the block back to the
- * sender. */
-static struct uccs_bounce *copy_out(struct uccs_message *message)
-{
-    struct uccs_bounce *block = uccs_am_block_of(message), *copy = 0;
-    if (message->staged) {
-        size_t bytes = sizeof *copy + message->length;
-        copy = aligned_alloc(CACHE_LINE, (bytes + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1));
-        if (!copy) {
-            log_line("uccs: no memory to keep a reply of PE %u", message->source);
-            rte_abort(LAT_EXIT);
-        }
-        *copy = (struct uccs_bounce){.home = UCCS_HOME_COPY};
-        memcpy(copy->payload, block->payload, message->length);
-    }
-    if (block)
-        uccs_am_mark_done(block);
-    message->block = UCCS_NO_BLOCK;
-    return copy;
-}
-
-/* Moves replies of user class to private memory when half of their ring is full. They wait for a thread in uccs.h, but
- * their senders are handlers, which must not wait for that. No more can come than this process asked for. */
+/* Moves replies of user class to private memory when half of their ring is full, and gives their blocks back. They wait for a thread
+ * in uccs.h, but their senders are handlers, which must not wait for that. No more can come than this process asked for. */
 static void keep_replies(struct uccs_context *context)
 {
     const uint32_t which = UCCS_RING_REPLY | UCCS_RING_USER;
@@ -168,8 +189,15 @@ static void keep_replies(struct uccs_context *context)
         uint64_t ticket;
         if (!uccs_cell_take(ring, &message, &ticket))
             return;
-        struct uccs_bounce *copy = copy_out(&message);
-        uccs_unexpected_add(context->attr.id, which, ticket, &message, copy);
+        struct uccs_bounce *block = uccs_am_block_of(&message);
+        struct uccs_packet *packet =
+            keep_message(context->attr.id, which, ticket, &message, message.staged ? message.length : 0);
+        packet->message.block = UCCS_NO_BLOCK;
+        if (message.staged)
+            memcpy(packet->block.payload, block->payload, message.length);
+        if (block)
+            uccs_am_mark_done(block);
+        uccs_packet_add(UCCS_PACKETS_NEAR, packet);
     }
 }
 
@@ -188,40 +216,22 @@ static int poll_context(struct uccs_context *context, int what)
     return count;
 }
 
-/* Handles packets that came from other nodes for one ring's kind of messages; returns how many. */
-static int poll_packets(struct uccs_context *context, uint32_t which)
-{
-    struct uccs_far_tally tally = {.context = context->attr.id, .which = which};
-    struct uccs_far_packet *packet;
-    int count = 0;
-    for (; count < BATCH && (packet = uccs_far_am_take(context, which)); count++) {
-        struct uccs_message message; /* a packet that is held may be gone when the handler returns */
-        memcpy(&message, &packet->message,
-               offsetof(struct uccs_message, payload) + (packet->message.staged ? 0 : packet->message.length));
-        enum uccs_am_outcome outcome = run_handler(context, &message, uccs_far_am_block(packet), which);
-        if (outcome != UCCS_AM_PENDING)
-            uccs_far_am_handled(&tally, &message, outcome == UCCS_AM_HELD ? 0 : packet);
-    }
-    uccs_far_am_tell(&tally);
-    return count;
-}
-
 static lat_cold int poll_far(struct uccs_context *context, int what)
 {
-    int count = poll_packets(context, UCCS_RING_REPLY);
+    int count = poll_packets(UCCS_PACKETS_FAR, context, UCCS_RING_REPLY);
     if (what & UCCS_AM_USERS)
-        count += poll_packets(context, UCCS_RING_REPLY | UCCS_RING_USER);
+        count += poll_packets(UCCS_PACKETS_FAR, context, UCCS_RING_REPLY | UCCS_RING_USER);
     if (what & UCCS_AM_REQUESTS)
-        count += poll_packets(context, 0);
+        count += poll_packets(UCCS_PACKETS_FAR, context, 0);
     if (what == (UCCS_AM_REQUESTS | UCCS_AM_USERS))
-        count += poll_packets(context, UCCS_RING_USER);
+        count += poll_packets(UCCS_PACKETS_FAR, context, UCCS_RING_USER);
     return count;
 }
 
 struct uccs_am_found uccs_am_look(int what, uint64_t contexts)
 {
     struct uccs_am_found found = {0};
-    bool waiting = atomic_load_relaxed(&uccs_far_am_waiting); /* a hint: the caller looks again */
+    bool waiting = atomic_load_relaxed(&uccs_packets_far); /* a hint: the caller looks again */
     for (uint64_t left = uccs_am_live() & contexts; left; left &= left - 1) {
         uint32_t id = (uint32_t)__builtin_ctzll(left);
         struct uccs_context *context = uccs_am_published(id);
@@ -239,20 +249,20 @@ int uccs_am_look_inner(void)
 {
     struct uccs_context *inner = uccs_am_published(PE_SHARED_LIBRARY_CONTEXT);
     int found = inner ? poll_ring(inner, 0) : 0;
-    if (inner && atomic_load_relaxed(&uccs_far_am_waiting)) /* a hint: the caller looks again */
-        found += poll_packets(inner, 0);
+    if (inner && atomic_load_relaxed(&uccs_packets_far)) /* a hint: the caller looks again */
+        found += poll_packets(UCCS_PACKETS_FAR, inner, 0);
     return found;
 }
 
 static bool has_waiting(const struct uccs_context *context, uint32_t which)
 {
     const uint32_t id = context->attr.id;
-    const bool blocked = !uccs_unexpected_empty(id, which); /* those in the ring wait behind it */
-    if (blocked ? uccs_unexpected_is_ready(context, which)
+    const bool blocked = !uccs_packets_empty(UCCS_PACKETS_NEAR, id, which); /* those in the ring wait behind it */
+    if (blocked ? uccs_packet_is_ready(UCCS_PACKETS_NEAR, context, which)
                 : !ring_is_empty(uccs_pe_shared_ring(uccs_core.index, id, which)))
         return true;
-    return atomic_load_relaxed(&uccs_far_am_waiting) &&
-           uccs_far_am_is_ready(context, which); /* a hint: whoever adds rings */
+    return atomic_load_relaxed(&uccs_packets_far) &&
+           uccs_packet_is_ready(UCCS_PACKETS_FAR, context, which); /* a hint: whoever adds rings */
 }
 
 bool uccs_am_user_waits(void)
@@ -271,9 +281,8 @@ bool uccs_am_user_waits(void)
 
 /* --- The end of a life: no PE sends any more, and one thread is here. */
 
-/* Drops a message and fails its request. */
-static void drop_message(uint32_t context, const struct uccs_message *message, struct uccs_am_tally *tally,
-                         struct uccs_am_lost *lost)
+/* Fails the request of a message, and notes the first one. */
+static void fail_message(uint32_t context, const struct uccs_message *message, struct uccs_am_lost *lost)
 {
     struct uccs_bounce *block = uccs_am_block_of(message);
     if (lost->count++ == 0)
@@ -282,39 +291,33 @@ static void drop_message(uint32_t context, const struct uccs_message *message, s
         block->failed = 1;
         uccs_am_done(block);
     }
-    uccs_am_count_handled(context, tally, message);
+}
+
+static void drop_packets(enum uccs_packet_side side, uint32_t context, uint32_t which, struct uccs_am_lost *lost)
+{
+    struct uccs_tally tally = {.context = context, .which = which};
+    struct uccs_packet *packet;
+    while ((packet = uccs_packet_take_any(side, context, which))) {
+        fail_message(context, &packet->message, lost);
+        packet->block.failed = 1;
+        end_packet(packet, &tally);
+    }
+    tell_sender(&tally);
 }
 
 static void drop_ring(uint32_t context, uint32_t which, struct uccs_am_lost *lost)
 {
     struct ring *ring = uccs_pe_shared_ring(uccs_core.index, context, which);
-    struct uccs_am_tally tally = {0};
+    struct uccs_tally tally = {.context = context, .which = which};
     struct uccs_message message;
-    struct uccs_bounce *copy;
     uint64_t ticket;
-    while (uccs_unexpected_take_any(context, which, &message, &copy)) {
-        drop_message(context, &message, &tally, lost);
-        free(copy);
-    }
     bool open = atomic_load_acquire(&uccs_pe_shared_mine()->open[context]) ==
                 PE_RINGS_OPEN; /* release: uccs_pe_shared_open_rings_slow */
-    while (open && uccs_cell_take(ring, &message, &ticket))
-        drop_message(context, &message, &tally, lost);
-    uccs_am_tell(context, &tally);
-}
-
-static void drop_packets(uint32_t context, uint32_t which, struct uccs_am_lost *lost)
-{
-    struct uccs_far_tally tally = {.context = context, .which = which};
-    struct uccs_far_packet *packet;
-    while ((packet = uccs_far_am_take_any(context, which))) {
-        const struct uccs_message message = packet->message;
-        if (lost->count++ == 0)
-            *lost = (struct uccs_am_lost){1, message.source, message.id % UCCS_AM_HANDLERS, context};
-        packet->block.failed = 1;
-        uccs_far_am_handled(&tally, &message, packet);
+    while (open && uccs_cell_take(ring, &message, &ticket)) {
+        fail_message(context, &message, lost);
+        count_handled(&tally, &message);
     }
-    uccs_far_am_tell(&tally);
+    tell_sender(&tally);
 }
 
 struct uccs_am_lost uccs_am_drop(void)
@@ -322,8 +325,9 @@ struct uccs_am_lost uccs_am_drop(void)
     struct uccs_am_lost lost = {0};
     for (uint32_t context = 0; context < PE_SHARED_LIBRARY_CONTEXT; context++)
         for (uint32_t which = 0; which < PE_SHARED_RINGS; which++) {
+            drop_packets(UCCS_PACKETS_NEAR, context, which, &lost);
             drop_ring(context, which, &lost);
-            drop_packets(context, which, &lost);
+            drop_packets(UCCS_PACKETS_FAR, context, which, &lost);
         }
     return lost;
 }

@@ -40,13 +40,6 @@ struct uccs_bounce *uccs_am_block_of(const struct uccs_message *message);
 /* Gives a block of this node back to its sender. */
 void uccs_am_mark_done(struct uccs_bounce *block);
 
-/* Handled messages of one sender and lane. One addition tells the sender of them. */
-struct uccs_am_tally {
-    uint32_t source, lane, count;
-};
-void uccs_am_count_handled(uint32_t context, struct uccs_am_tally *tally, const struct uccs_message *message);
-void uccs_am_tell(uint32_t context, struct uccs_am_tally *tally);
-
 /* Messages that a thread may handle besides replies of the network class. */
 enum { UCCS_AM_REQUESTS = 1, UCCS_AM_USERS = 2 };
 
@@ -58,7 +51,7 @@ struct uccs_am_found {
 struct uccs_am_found uccs_am_look(int what, uint64_t contexts);
 /* Returns true when a message waits whose handler only a thread of the program may run. */
 bool uccs_am_user_waits(void);
-/* Handles the library's messages alone: requests of peers to execute operations, and letters. Their handlers do not
+/* Handles the library's messages alone: requests of peers to execute operations, and tagged messages. Their handlers do not
  * wait. Returns how many it handled. */
 int uccs_am_look_inner(void);
 

@@ -16,8 +16,7 @@
 
 enum uccs_bounce_home {
     UCCS_HOME_SENDER,
-    UCCS_HOME_PACKET, /* a packet from another node (am/far.c) */
-    UCCS_HOME_COPY    /* the copy of an unexpected message, on the heap (am/receive.c) */
+    UCCS_HOME_PACKET /* a packet (am/packet.h) */
 };
 
 struct uccs_bounce {

@@ -301,7 +301,7 @@ void proto_touch_slow(struct proto_worker *worker)
 
 void proto_untouch(struct proto_worker *worker)
 {
-    uint32_t some = worker->touched || worker->first || worker->hung || worker->flushes;
+    uint32_t some = worker->touched || worker->hung || worker->flushes;
     atomic_store_relaxed(&worker->some, some);
     if (worker == proto_service_worker())
         atomic_store_relaxed(&proto_touched, some);

@@ -2,6 +2,7 @@
  * tells the importer once it has released it. So the importer's operations check a word of the importer
  * (mem/region.h), as node peers check the owner's word, and the owner checks again when they arrive. Any thread; not
  * from inside an event. */
+#include "uccs/proto/inner.h"
 #include "uccs/proto/target.h"
 
 #include "uccs/mem/region.h"
@@ -38,17 +39,15 @@ static void tell_importer(int pe, uint64_t region, uint64_t *busy, struct uccs_r
 }
 
 /* Asks all PEs with a non-zero word, which becomes 0 unless a transport there still accesses the memory. Returns true when
- * all words are 0. `all` has an owner and no parent, so nobody frees it. */
+ * all words are 0. */
 static bool all_know(uint64_t region, uint64_t *busy)
 {
     struct uccs_request all = {.pending = 1};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
     bool know = true;
     for (int pe = 0; pe < uccs_core.npes; pe++)
         if (busy[pe])
             tell_importer(pe, region, &busy[pe], &all);
-    while (atomic_load_acquire(&all.pending) != 1) /* acqrel: finish */
-        proto_pause(proto_service_worker(), &wait);
+    proto_wait_for(proto_service_worker(), &all);
     for (int pe = 0; pe < uccs_core.npes; pe++)
         know &= !busy[pe];
     return know;
@@ -70,6 +69,16 @@ void proto_memory_invalidate(uint64_t region, const uint64_t *importers)
 
 /* --- Events */
 
+/* The workers flush their puts when they are moved on next, since the program may not do so for long. */
+static void land_all(void)
+{
+    for (uint64_t workers = proto_workers_open(); workers; workers &= workers - 1) {
+        struct proto_worker *worker = &proto_workers[__builtin_ctzll(workers)];
+        atomic_store_relaxed(&worker->lands, 1);
+        proto_thread_remind(worker);
+    }
+}
+
 static void hear_import(struct proto_arrival *arrival)
 {
     const struct wire_header *header = &arrival->header;
@@ -80,7 +89,9 @@ static void hear_gone(struct proto_arrival *arrival)
 {
     const struct wire_header *header = &arrival->header;
     uccs_region_gone((int)header->from, header->at.region);
-    const bool busy = proto_region_invalidated((int)header->from, header->at.region);
+    const bool busy = proto_reference_invalidate((int)header->from, header->at.region);
+    if (busy)
+        land_all();
     proto_answer_word(arrival, header->region.handle, busy, true);
 }
 

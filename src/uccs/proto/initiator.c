@@ -99,48 +99,35 @@ struct call {
     uint32_t flag;
 };
 
-/* The answer to a nonblocking operation completes its requests and frees the pending request. */
-static void count_ask(const struct proto_op *op, struct proto_pending *ask, struct uccs_request *request)
+/* Begins a message whose answer brings so many bytes to the destination. The answer to a nonblocking operation completes its requests
+ * and frees the pending request. */
+static bool begin_ask(const struct proto_op *op, enum proto_wire_kind kind, size_t bytes, struct call *call)
 {
-    ask->request = request;
-    ask->local = op->local;
-    if (request)
-        uccs_request_begin_use(request);
-    if (op->local)
-        uccs_request_begin(op->local);
-}
-
-static bool begin_ask_later(const struct proto_op *op, enum proto_wire_kind kind, struct call *call)
-{
-    const uccs_request_handle before = op->request ? *op->request : 0;
-    struct proto_fetch *ask = malloc(sizeof *ask);
-    struct uccs_request *request = ask && op->request ? uccs_request_materialise(op->request) : 0;
-    call->send = 0;
-    if (lat_likely(ask && (request || !op->request)))
-        call->send = begin_message(op, kind, 0, &call->here.ask, &call->payload);
+    const bool counts = op->nonblocking && op->request;
+    const uccs_request_handle before = counts ? *op->request : 0;
+    struct proto_fetch *ask = op->nonblocking ? malloc(sizeof *ask) : &call->here;
+    struct uccs_request *request = ask && counts ? uccs_request_materialise(op->request) : 0;
+    call->here = (struct proto_fetch){.ask.bytes = bytes, .dest = op->dest};
+    call->flag = 0;
+    if (op->blocks)
+        call->here.blocks = *op->blocks;
+    if (!op->nonblocking)
+        call->here.ask.flag = &call->flag;
+    call->send = ask && (request || !counts) ? begin_message(op, kind, 0, &call->here.ask, &call->payload) : 0;
+    call->ask = ask;
+    if (!op->nonblocking)
+        return call->send;
     if (lat_unlikely(!call->send)) {
         free(ask);
         leave_request(op, before);
         return false;
     }
     *ask = call->here;
-    call->ask = ask;
-    count_ask(op, &ask->ask, request);
+    if ((ask->ask.request = request))
+        uccs_request_begin_use(request);
+    if ((ask->ask.local = op->local))
+        uccs_request_begin(op->local);
     return true;
-}
-
-/* Begins a message whose answer brings so many bytes to the destination. */
-static bool begin_ask(const struct proto_op *op, enum proto_wire_kind kind, size_t bytes, struct call *call)
-{
-    call->here = (struct proto_fetch){.ask.bytes = bytes, .dest = op->dest};
-    if (op->blocks)
-        call->here.blocks = *op->blocks;
-    if (op->nonblocking)
-        return begin_ask_later(op, kind, call);
-    call->ask = &call->here;
-    call->flag = 0;
-    call->here.ask.flag = &call->flag;
-    return (call->send = begin_message(op, kind, 0, &call->here.ask, &call->payload));
 }
 
 /* Begins the message of an operation, with notifications behind its data; its answer, when it `fetches`, brings so many bytes.
@@ -149,11 +136,9 @@ static bool begin_call(const struct proto_op *op, enum proto_wire_kind kind, boo
                        struct call *call)
 {
     call->ask = 0;
-    bool good = proto_notify_append(&call->payload, op->with);
-    if (good && fetches)
-        good = begin_ask(op, kind, bytes, call);
-    else if (good)
-        good = (call->send = begin_put(op, kind, &call->payload));
+    const bool good =
+        proto_notify_append(&call->payload, op->with) &&
+        (fetches ? begin_ask(op, kind, bytes, call) : (call->send = begin_put(op, kind, &call->payload)) != 0);
     if (lat_unlikely(!good))
         free(call->payload.buffer);
     else
@@ -452,7 +437,6 @@ static int accumulate_pieces(const struct proto_op *op)
     return status;
 }
 
-/* `all` has an owner and no parent, so nobody frees it. */
 static int issue_accumulate(const struct proto_op *op)
 {
     if (op->nonblocking || !op->dest)
@@ -460,13 +444,11 @@ static int issue_accumulate(const struct proto_op *op)
     struct proto_worker *worker = proto_worker_of(op->on);
     struct uccs_request all = {.pending = 1};
     uccs_request_handle handle = &all;
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
     struct proto_op started = *op;
     started.nonblocking = true;
     started.request = &handle;
     const int status = accumulate_pieces(&started);
-    while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
-        proto_pause(worker, &wait);
+    proto_wait_for(worker, &all);
     return status == UCCS_OK && all.error ? UCCS_ERR_STALE : status;
 }
 

@@ -19,11 +19,18 @@
 #define PROTO_WORKERS 64    /* at most */
 #define PROTO_PES (1 << 24) /* at most, in a job with several nodes */
 
-/* A request that completes once all pending requests before this number are settled. */
-struct proto_watch {
+/* A request that completes once `left` pending requests, those with lower numbers, are settled. */
+struct proto_wake {
     uint64_t before;
+    uint32_t left;
     struct uccs_request *request;
-    struct proto_watch *next;
+    struct proto_wake *next;
+};
+
+/* Pending requests without a flag that are under way to a peer: all of a worker, or those of a log. */
+struct proto_asks {
+    uint32_t count;
+    struct proto_wake *wakes;
 };
 
 /* A number of operations to a peer: messages that the target applies; puts, and atomics, that the network does by itself. */
@@ -98,6 +105,7 @@ struct proto_peer {
     bool gathers;                        /* `next` is to be sent when `flying` is answered */
     bool alone; /* a thread has waited for a flush of one message alone: the next one brings its flush */
     struct proto_direct *direct; /* one-sided operations of the transport; null: messages alone */
+    struct proto_asks asks;      /* of all parties */
     bool touched, hung;          /* true: on the worker's list of that name */
     bool same_image, asked_image;
     struct proto_peer *next_touched, *next_hung;
@@ -153,40 +161,31 @@ struct proto_worker {
     struct uccs_eventcount events; /* something has come in, or a flush has ended */
     struct proto_send *idle;
     struct proto_peer_flush *idle_flush;
-    struct proto_handles handles; /* of what this worker has asked */
-    /* Pending requests without a flag, in the order of their numbers. */
-    uint64_t asked;
-    struct proto_pending *first, *last;
-    uint64_t oldest;                          /* number of the first ask; UINT64_MAX: no ask is listed; release */
-    uint32_t asking;                          /* bytes that the targets hold for the asks at most; relaxed */
-    struct proto_watch *watches, *last_watch; /* in the order of their numbers */
-    struct proto_issue_log *logs;             /* that issue on the worker */
-    uint16_t numbered, requested;             /* the last numbers of a log and of a request */
-    struct proto_coalescer *coalescing;       /* coalescers that hold messages */
-    uint32_t open;                            /* number of these coalescers */
-    void *spare;                              /* buffer for a batch, or null */
+    struct proto_handles handles;       /* of what this worker has asked */
+    uint64_t asked;                     /* number of the next pending request without a flag */
+    uint32_t under_way;                 /* number of those */
+    uint32_t asking;                    /* bytes that the targets hold for them at most; relaxed */
+    struct proto_issue_log *logs;       /* that issue on the worker */
+    uint16_t numbered, requested;       /* the last numbers of a log and of a request */
+    struct proto_coalescer *coalescing; /* coalescers that hold messages */
+    uint32_t open;                      /* number of these coalescers */
+    void *spare;                        /* buffer for a batch, or null */
 };
 
 /* Issue logs (proto.h). Invariants, under the worker's lock: a peer state is on the log's list of active peer states while it has
  * operations that are not known to be applied, pending requests under way, or data that the transport still reads. Peer states of issue logs stay where
  * they are until their log is closed, so asks and messages point to them. A peer state with refused operations stays active until
  * a flush has told. */
-struct proto_wake {
-    uint64_t before; /* pending requests with lower numbers are waited for */
-    uint32_t left;   /* number of these that are under way */
-    struct uccs_request *request;
-    struct proto_wake *next;
-};
 
 /* What a log has issued to one peer. */
 struct proto_log_peer {
     struct proto_issue_log *log;
     struct proto_peer *peer;
-    struct proto_point number;         /* the peer's count of issued operations at the log's last one */
-    uint32_t asking, reading, holding; /* asks; those that read long data; messages whose data is not copied */
+    struct proto_point number; /* the peer's count of issued operations at the log's last one */
+    struct proto_asks asks;
+    uint32_t reading, holding; /* asks that read long data; messages whose data is not copied */
     bool active;
     bool refused; /* the target has refused operations without a request, and no flush has told */
-    struct proto_wake *wakes;
     struct proto_log_peer *next, *next_active;
 };
 
@@ -287,7 +286,7 @@ void proto_coalesce_push_all(struct proto_worker *worker);
 void proto_coalesce_keep(struct proto_coalescer *coalescer, struct proto_worker *worker, bool keep);
 extern const struct proto_handler proto_on_batch;
 
-/* names.c. Each PE publishes this record at the start. */
+/* What each PE publishes at the start. */
 struct proto_record {
     uint32_t size, image_shared;
     char transport[16];
@@ -295,12 +294,11 @@ struct proto_record {
     struct routes line;
     unsigned char address[]; /* the transport's address, `size` bytes */
 };
-int proto_names_address(const struct proto_worker *worker, void *room,
-                        size_t *bytes);        /* returns 0, or -1 after a line */
-int proto_names_publish(void);                 /* the same */
-struct proto_record *proto_names_find(int pe); /* returns the record, which the caller frees; any thread */
 
-/* send.c. Sends a message at once. `send` is freed on return, or when the transport is done with it. */
+/* send.c. Publishes this PE's record, before a fence; returns 0, or -1 after a line. In init, on one thread. */
+int proto_names_publish(void);
+
+/* Sends a message at once. `send` is freed on return, or when the transport is done with it. */
 void proto_send_now(struct proto_send *send);
 /* The same for a message that may leave later: a small one stays here until there is a reason to send (coalesce.c). add adds a small
  * one for which the reason is at hand. */
@@ -335,15 +333,11 @@ void proto_reference_hold_until(struct proto_peer *peer, struct proto_reference 
 /* Does so for all puts of the worker, when the worker has been asked to (`lands`). */
 void proto_land_wanted(struct proto_worker *worker);
 
-/* reference.c; any thread, without a lock. open and close count keys. claim returns false when the region has been released; end
- * ends a claim. forbid notes the release and returns true while there are claims. over returns true when the region is
- * released and has no claims. */
-struct proto_reference *proto_reference_open(int pe, uint64_t region);
-void proto_reference_close(struct proto_reference *use);
+/* key.c; any thread, without a lock. A put, get or atomic on a region takes a reference before it starts: false, when the region has
+ * been released. invalidate notes the release and returns true while there are references. */
 bool proto_reference_take(struct proto_reference *use);
 void proto_reference_drop(struct proto_reference *use);
 bool proto_reference_invalidate(int pe, uint64_t region);
-bool proto_reference_over(const struct proto_reference *use);
 
 /* flush.c. touch notes that there is something to do on the worker: unanswered operations, or requests whose flush has not ended.
  * untouch clears the note unless that still holds. */
@@ -368,10 +362,8 @@ void proto_nudge(struct proto_worker *worker);
 void proto_flush_ahead(struct proto_peer *peer);
 extern const struct proto_handler proto_on_flush, proto_on_flushed;
 
-/* pending.c. Adds one to the request's count until all pending requests listed so far are settled. */
-void proto_pending_watch(struct proto_worker *worker, struct uccs_request *request);
-/* Lists a pending request without a flag. */
-void proto_pending_list(struct proto_pending *ask);
+/* pending.c. Counts a pending request without a flag. */
+void proto_pending_count(struct proto_peer *peer, struct proto_pending *ask);
 
 /* key.c. Returns the key of a piece of the peer's memory. Returns null when there is none (yet); the first call asks the
  * peer for it. `offset` is rounded down to the start of the piece. find also returns keys that have not come, or that will not. close withdraws all memory that peers have keys of; free
@@ -400,7 +392,12 @@ void proto_direct_free(struct proto_peer *peer);
 void proto_issue_touch(struct proto_peer *peer);
 void proto_issue_list(const struct proto_send *send, struct proto_pending *ask);
 
-/* log_peer.c. find returns null when nothing went to the PE yet. applied returns true when nothing of the peer state is to be
+/* log_peer.c. Adds one to the request's count until what is under way is settled. Returns false without memory. */
+bool proto_asks_watch(struct proto_asks *asks, const struct proto_worker *worker, struct uccs_request *request);
+/* One is settled; requests that waited for it alone complete. `log_peer` tells whether they fail; null: they do not. */
+void proto_asks_settle(struct proto_asks *asks, uint64_t number, struct proto_log_peer *log_peer);
+
+/* find returns null when nothing went to the PE yet. applied returns true when nothing of the peer state is to be
  * flushed. tidy takes peer states with nothing under way off the list. issued notes a message that leaves, asks notes a pending request; left and settled note their ends. */
 struct proto_log_peer *proto_log_peer_find(struct proto_issue_log *log, int pe);
 bool proto_log_peer_applied(const struct proto_log_peer *log_peer);
@@ -425,9 +422,6 @@ int proto_progress_all(uint64_t workers);
 
 /* wait.c; any thread, without a lock. The same as uccs_rest, for a waiter that has looked at workers and found nothing. */
 void proto_rest(uint64_t workers, struct uccs_wait *wait);
-/* Waits for events of a worker, as one step of a wait: looks at the worker, unless another thread leads, and rests. */
-void proto_follow(struct uccs_follower *me, struct proto_worker *worker, struct uccs_wait *wait);
-
 /* quiet.c; any thread, without a lock. Completes the operations on a set of workers to these PEs; `pes` null: to all
  * PEs. */
 void proto_quiet_workers(uint64_t workers, const int *pes, size_t npes);
@@ -435,13 +429,18 @@ void proto_quiet_workers(uint64_t workers, const int *pes, size_t npes);
  * on flushes of the others. */
 void proto_flush_touched(struct proto_worker *worker, struct uccs_request *all, bool waits);
 
-/* pool.c; any thread, without a lock. Sets of workers have a bit per number. */
+/* Returns the workers on which the context has issued. Sets of workers have a bit per number. */
+static inline uint64_t proto_workers_of(struct proto_worker_set *on)
+{
+    return on ? atomic_load_seqcst(&on->used) : 1;
+}
+
+/* pool.c; any thread, without a lock. */
 void proto_pool_open(void);
 void proto_pool_close(void);
-void proto_pool_leave(uint64_t workers);                /* notes that a context does not use these workers any more */
-extern uint32_t proto_others;                           /* the highest number of an open worker */
-uint64_t proto_workers_of(struct proto_worker_set *on); /* returns the workers on which the context has issued */
-uint64_t proto_workers_open(void);                      /* returns the open workers */
+void proto_pool_leave(uint64_t workers); /* notes that a context does not use these workers any more */
+extern uint32_t proto_others;            /* the highest number of an open worker */
+uint64_t proto_workers_open(void);       /* returns the open workers */
 /* Returns a worker, but not the service worker, that has unanswered operations; null: there is none. */
 struct proto_worker *proto_next_busy(void);
 

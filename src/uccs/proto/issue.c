@@ -110,17 +110,17 @@ void proto_issue(struct proto_send *send)
 
 void proto_issue_list(const struct proto_send *send, struct proto_pending *ask)
 {
-    proto_pending_list(ask);
+    proto_pending_count(send->peer, ask);
     if (send->log)
         proto_log_asks(send->log, send->peer, ask);
-    proto_touch(send->worker);
+    proto_issue_touch(send->peer);
 }
 
 void proto_issue_ask(struct proto_send *send, struct proto_pending *ask)
 {
     struct proto_worker *worker = send->worker;
     const bool direct = lat_unlikely(send->way && proto_direct_can(send));
-    send->later &= !ask->flag && proto_coalesce_fits(ask->bytes) && worker->first;
+    send->later &= !ask->flag && proto_coalesce_fits(ask->bytes) && worker->under_way;
     ask->worker = worker;
     ask->pe = send->peer->pe;
     ask->reads = direct || !proto_coalesce_fits(ask->bytes);

@@ -70,24 +70,13 @@ bool proto_log_fence_changes(struct proto_issue_log *log, int pe)
 }
 
 /* Returns false without memory. */
-static bool watch_asks(struct proto_log_peer *log_peer, struct uccs_request *request)
-{
-    struct proto_wake *wake = log_peer->asking ? malloc(sizeof *wake) : 0;
-    if (!wake)
-        return !log_peer->asking;
-    *wake = (struct proto_wake){log_peer->peer->worker->asked, log_peer->asking, request, log_peer->wakes};
-    log_peer->wakes = wake;
-    uccs_request_begin(request);
-    return true;
-}
-
 static bool flush_mark(struct proto_log_peer *log_peer, struct uccs_request *request, bool waits)
 {
-    if (!watch_asks(log_peer, request))
+    if (!proto_asks_watch(&log_peer->asks, log_peer->peer->worker, request))
         return false;
     if (!proto_log_peer_applied(log_peer)) {
         proto_flush_peer(log_peer->peer, log_peer->number, request, log_peer, waits);
-    } else if (!log_peer->asking && log_peer->refused) {
+    } else if (!log_peer->asks.count && log_peer->refused) {
         uccs_request_begin(request);
         uccs_request_finish(request, proto_log_peer_take_nacked(log_peer));
     }
@@ -148,7 +137,7 @@ static bool is_local(struct proto_issue_log *log, const int *pes, size_t npes)
     pthread_mutex_lock(&worker->lock);
     struct walk walk = walk_of(log, pes, npes);
     for (struct proto_log_peer *log_peer; (log_peer = next_log_peer(log, &walk));)
-        busy |= log_peer->asking | log_peer->holding;
+        busy |= log_peer->asks.count | log_peer->holding;
     pthread_mutex_unlock(&worker->lock);
     return !busy;
 }
@@ -160,19 +149,13 @@ void proto_log_wait_local(struct proto_issue_log *log, const int *pes, size_t np
         proto_pause(worker_of_log(log), &wait);
 }
 
-/* `all` has an owner and no parent, so nobody frees it. */
 bool proto_log_quiet(struct proto_issue_log *log, const int *pes, size_t npes)
 {
     struct uccs_request all = {.pending = 1};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
     struct proto_worker *worker = worker_of_log(log);
-    struct uccs_follower me;
     if (!flush_log(log, pes, npes, &all, true))
         uccs_fail("no memory for a flush");
-    uccs_follower_begin(&me, &worker->events, &worker->lock);
-    while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
-        proto_follow(&me, worker, &wait);
-    uccs_follower_end(&me);
+    proto_wait_for(worker, &all);
     pthread_mutex_lock(&worker->lock);
     proto_log_tidy(log);
     proto_flush_touched(worker, 0, false);

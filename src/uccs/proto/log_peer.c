@@ -83,7 +83,7 @@ void proto_log_tidy(struct proto_issue_log *log)
     while (*at) {
         struct proto_log_peer *log_peer = *at;
         log_peer->active =
-            !proto_log_peer_applied(log_peer) || log_peer->asking || log_peer->holding || log_peer->refused;
+            !proto_log_peer_applied(log_peer) || log_peer->asks.count || log_peer->holding || log_peer->refused;
         if (log_peer->active)
             at = &log_peer->next_active;
         else
@@ -111,7 +111,7 @@ void proto_log_peer_left(struct proto_log_peer *log_peer)
 void proto_log_asks(struct proto_issue_log *log, struct proto_peer *peer, struct proto_pending *ask)
 {
     ask->log_peer = activate_log_peer(log, peer);
-    ask->log_peer->asking++;
+    ask->log_peer->asks.count++;
     ask->log_peer->reading += ask->reads;
 }
 
@@ -139,20 +139,38 @@ void proto_log_nacked(struct proto_worker *worker, int pe, const uint16_t *logs,
     }
 }
 
-void proto_log_peer_settled(const struct proto_pending *ask)
+/* --- Pending requests that are under way, of a log and of a worker */
+
+bool proto_asks_watch(struct proto_asks *asks, const struct proto_worker *worker, struct uccs_request *request)
 {
-    struct proto_log_peer *log_peer = ask->log_peer;
-    log_peer->asking--;
-    log_peer->reading -= ask->reads;
-    log_peer->refused |= ask->failed && !ask->request && !ask->local;
-    for (struct proto_wake **at = &log_peer->wakes; *at;) {
+    struct proto_wake *wake = asks->count ? malloc(sizeof *wake) : 0;
+    if (!wake)
+        return !asks->count;
+    *wake = (struct proto_wake){worker->asked, asks->count, request, asks->wakes};
+    asks->wakes = wake;
+    uccs_request_begin(request);
+    return true;
+}
+
+void proto_asks_settle(struct proto_asks *asks, uint64_t number, struct proto_log_peer *log_peer)
+{
+    asks->count--;
+    for (struct proto_wake **at = &asks->wakes; *at;) {
         struct proto_wake *wake = *at;
-        if (ask->number >= wake->before || --wake->left) {
+        if (number >= wake->before || --wake->left) {
             at = &wake->next;
             continue;
         }
         *at = wake->next;
-        uccs_request_finish(wake->request, proto_log_peer_take_nacked(log_peer));
+        uccs_request_finish(wake->request, log_peer && proto_log_peer_take_nacked(log_peer));
         free(wake);
     }
+}
+
+void proto_log_peer_settled(const struct proto_pending *ask)
+{
+    struct proto_log_peer *log_peer = ask->log_peer;
+    log_peer->reading -= ask->reads;
+    log_peer->refused |= ask->failed && !ask->request && !ask->local;
+    proto_asks_settle(&log_peer->asks, ask->number, log_peer);
 }

@@ -22,51 +22,13 @@ static void add_asking(struct proto_worker *worker, uint32_t change)
     atomic_store_relaxed(&worker->asking, worker->asking + change);
 }
 
-void proto_pending_list(struct proto_pending *ask)
+void proto_pending_count(struct proto_peer *peer, struct proto_pending *ask)
 {
-    struct proto_worker *worker = ask->worker;
+    struct proto_worker *worker = peer->worker;
     add_asking(worker, held_for(ask));
     ask->number = worker->asked++;
-    ask->next = 0;
-    ask->before = worker->last;
-    *(worker->last ? &worker->last->next : &worker->first) = ask;
-    worker->last = ask;
-    if (worker->first == ask)
-        atomic_store_release(&worker->oldest, ask->number); /* acquire: quiet */
-}
-
-void proto_pending_watch(struct proto_worker *worker, struct uccs_request *request)
-{
-    if (!worker->first)
-        return;
-    struct proto_watch *watch = malloc(sizeof *watch);
-    if (!watch)
-        uccs_fail("no memory for a request");
-    *watch = (struct proto_watch){.before = worker->asked, .request = request};
-    *(worker->watches ? &worker->last_watch->next : &worker->watches) = watch;
-    worker->last_watch = watch;
-    uccs_request_begin(request);
-}
-
-static void finish_watches(struct proto_worker *worker)
-{
-    while (worker->watches && (!worker->first || worker->first->number >= worker->watches->before)) {
-        struct proto_watch *watch = worker->watches;
-        worker->watches = watch->next;
-        uccs_request_finish(watch->request, false);
-        free(watch);
-    }
-}
-
-static void unlist_pending(const struct proto_pending *ask)
-{
-    struct proto_worker *worker = ask->worker;
-    add_asking(worker, -held_for(ask));
-    *(ask->before ? &ask->before->next : &worker->first) = ask->next;
-    *(ask->next ? &ask->next->before : &worker->last) = ask->before;
-    if (!ask->before)
-        atomic_store_release(&worker->oldest, worker->first ? worker->first->number : UINT64_MAX); /* acquire: quiet */
-    finish_watches(worker);
+    worker->under_way++;
+    peer->asks.count++;
 }
 
 /* The waiting thread owns a pending request with a flag. It may drop the pending request as soon as it sees the flag, so the flag is last. */
@@ -76,7 +38,10 @@ void proto_pending_settle(struct proto_pending *ask)
         atomic_store_release(ask->flag, 1);
         return;
     }
-    unlist_pending(ask);
+    struct proto_worker *worker = ask->worker;
+    add_asking(worker, -held_for(ask));
+    worker->under_way--;
+    proto_asks_settle(&worker->peers[ask->pe]->asks, ask->number, 0);
     if (ask->request)
         uccs_request_finish_use(ask->request, ask->failed);
     if (lat_unlikely(ask->local != 0))

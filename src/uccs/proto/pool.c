@@ -126,11 +126,6 @@ struct proto_worker *proto_worker_of(struct proto_worker_set *on)
     return worker;
 }
 
-uint64_t proto_workers_of(struct proto_worker_set *on)
-{
-    return on ? atomic_load_seqcst(&on->used) : 1;
-}
-
 /* Returns the open workers with unanswered operations in turns. */
 struct proto_worker *proto_next_busy(void)
 {
@@ -159,6 +154,26 @@ void proto_pool_leave(uint64_t workers)
     for (; workers; workers &= workers - 1)
         users[__builtin_ctzll(workers)]--;
     pthread_mutex_unlock(&pool);
+}
+
+void proto_release(struct proto_worker_set *on)
+{
+    proto_quiet(on);
+    proto_pool_leave(on->used);
+    *on = (struct proto_worker_set){.spread = on->spread};
+}
+
+void proto_quiet_all(void)
+{
+    proto_quiet_workers(proto_workers_open(), 0, 0);
+}
+
+void proto_fence_all(void)
+{
+    if (atomic_load_relaxed(&proto_others))
+        proto_quiet_all();
+    else
+        proto_fence(0);
 }
 
 /* --- Messages begin */

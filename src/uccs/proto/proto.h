@@ -152,6 +152,8 @@ extern _Thread_local bool proto_never_waits;
 bool proto_busy(const struct proto_worker *worker);
 /* Waits for a flag, and moves the worker on meanwhile. */
 void proto_await(struct proto_worker *worker, const uint32_t *flag);
+/* The same until the request counts its owner alone, who is the caller. It has no parent, so nobody frees it. */
+void proto_wait_for(struct proto_worker *worker, const struct uccs_request *all);
 /* Moves the worker on once. Returns non-zero when something came in or has left, else 0. */
 int proto_progress(struct proto_worker *worker);
 /* The body of a loop that waits for messages of the worker: moves the worker on once and, when that found nothing, spins, yields
@@ -220,7 +222,6 @@ struct proto_pending {
     size_t bytes;                    /* bytes of data that come with the answer */
     uint64_t number;                 /* number among the worker's pending requests without a flag */
     int pe;
-    struct proto_pending *next, *before;
 };
 
 /* Returns true when issuing a pending request without a flag would wait for answers. */
@@ -271,10 +272,6 @@ void proto_nack(const struct proto_arrival *arrival);
  * for a region, whose importers do not access it any more; any thread. */
 void proto_give_key(struct proto_arrival *arrival, void *start, size_t bytes);
 void proto_withdraw(uint64_t region);
-/* The owner of a region has released it: no access of this process's transport begins any more. Returns true while some are
- * under way, which end without the program. Under the service worker's lock. */
-bool proto_region_invalidated(int pe, uint64_t region);
-
 /* Registers the handler of a kind, before the transport opens. */
 void proto_handle(enum proto_wire_kind kind, const struct proto_handler *handler);
 /* Take and release the service worker's lock. In between, no message arrives at this PE and no answer leaves. */

@@ -1,10 +1,73 @@
-/* Connects to peers and sends messages to them. */
+/* Connects to peers and sends messages to them. PEs publish the transport's address and the identity of their image in the runtime
+ * environment, before they can talk; a PE asks for a peer's record when it first needs the peer. */
 #include "uccs/proto/inner.h"
 
+#include "base/log.h"
 #include "rte/rte.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- What a PE publishes */
+
+static unsigned life; /* number of the library's life in this process; each life needs a key of its own */
+
+static void key_of_life(char key[RTE_KEY_BYTES])
+{
+    snprintf(key, RTE_KEY_BYTES, "far%u", life);
+}
+
+/* Stores the address of a worker. Returns 0, or -1 after a line. */
+static int address_of(const struct proto_worker *worker, void *room, size_t *bytes)
+{
+    *bytes = PROTO_ADDRESS;
+    if (proto_transport->address(worker->at, room, bytes) == 0)
+        return 0;
+    log_line("the address of %s takes %zu bytes, more than %d; give it fewer devices (UCX_NET_DEVICES)",
+             proto_transport->name, *bytes, PROTO_ADDRESS);
+    return -1;
+}
+
+int proto_names_publish(void)
+{
+    char key[RTE_KEY_BYTES];
+    union {
+        struct proto_record record;
+        unsigned char bytes[sizeof(struct proto_record) + PROTO_ADDRESS];
+    } room = {.record = {.image_shared = rte.me->image_fd != NODE_PRIVATE}};
+    size_t bytes;
+    if (address_of(proto_service_worker(), room.record.address, &bytes) != 0)
+        return -1;
+    room.record.size = (uint32_t)bytes;
+    strncpy(room.record.transport, proto_transport->name, sizeof room.record.transport - 1);
+    if (uccs_keepalive_open(&room.record.line) != 0)
+        return -1;
+    memcpy(room.record.image_id, rte.me->image_id, sizeof room.record.image_id);
+    life++;
+    key_of_life(key);
+    return rte_put(key, &room, sizeof room.record + bytes) == 0 ? rte_commit_fence() : -1;
+}
+
+/* Returns the record of a peer, which the caller frees. */
+static struct proto_record *find_record(int pe)
+{
+    char key[RTE_KEY_BYTES];
+    void *value;
+    size_t bytes;
+    key_of_life(key);
+    if (rte_get(pe, key, &value, &bytes) != 0)
+        uccs_fail("PE %d has no address", pe);
+    const struct proto_record *record = value;
+    if (bytes < sizeof *record || bytes - sizeof *record < record->size)
+        uccs_fail("the address of PE %d is cut off", pe);
+    if (record->line.count > ROUTES_MAX)
+        uccs_fail("the address of PE %d names %d networks, more than %d; do all PEs run the same version of Lateral?",
+                  pe, record->line.count, ROUTES_MAX);
+    return value;
+}
+
+/* --- Connecting */
 
 /* Sends the address of a worker that issues, so that the peer can answer. The hello is the first operation to the peer;
  * the peer keeps all others until the hello has come. */
@@ -12,7 +75,7 @@ static void say_hello(struct proto_peer *peer)
 {
     size_t bytes;
     void *address = malloc(PROTO_ADDRESS);
-    if (!address || proto_names_address(peer->worker, address, &bytes) != 0)
+    if (!address || address_of(peer->worker, address, &bytes) != 0)
         uccs_fail("no connection to PE %d", peer->pe);
     struct proto_send *send = proto_send_new(peer->worker, peer, WIRE_HELLO);
     send->data = send->buffer = address;
@@ -23,7 +86,7 @@ static void say_hello(struct proto_peer *peer)
 
 static void connect_peer(struct proto_peer *peer)
 {
-    struct proto_record *record = proto_names_find(peer->pe);
+    struct proto_record *record = find_record(peer->pe);
     peer->same_image = record->image_shared && rte.me->image_fd != NODE_PRIVATE &&
                        memcmp(record->image_id, rte.me->image_id, sizeof record->image_id) == 0;
     peer->asked_image = true;

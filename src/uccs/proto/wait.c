@@ -2,8 +2,10 @@
 #include "uccs/proto/inner.h"
 
 #include "uccs/core/doorbell.h"
+#include "uccs/core/wait_record.h"
 
 #include <poll.h>
+#include <stdio.h>
 
 _Static_assert(PROTO_WORKERS <= UCCS_REST_FILES, "a descriptor for each worker");
 
@@ -51,10 +53,21 @@ void proto_pause(struct proto_worker *worker, struct uccs_wait *wait)
         proto_rest(UINT64_C(1) << worker->number, wait);
 }
 
-void proto_follow(struct uccs_follower *me, struct proto_worker *worker, struct uccs_wait *wait)
+/* Looks at the worker, unless another thread leads, and rests. */
+static void follow_leader(struct uccs_follower *me, struct proto_worker *worker, struct uccs_wait *wait)
 {
     if (uccs_follower_may_look(me, wait))
         proto_pause(worker, wait);
+}
+
+void proto_wait_for(struct proto_worker *worker, const struct uccs_request *all)
+{
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
+    struct uccs_follower me;
+    uccs_follower_begin(&me, &worker->events, &worker->lock);
+    while (atomic_load_acquire(&all->pending) != 1) /* acqrel: uccs_request_finish */
+        follow_leader(&me, worker, &wait);
+    uccs_follower_end(&me);
 }
 
 void proto_await(struct proto_worker *worker, const uint32_t *flag)
@@ -65,6 +78,37 @@ void proto_await(struct proto_worker *worker, const uint32_t *flag)
     struct uccs_follower me;
     uccs_follower_begin(&me, &worker->events, &worker->lock);
     while (!atomic_load_acquire(flag)) /* the same */
-        proto_follow(&me, worker, &wait);
+        follow_leader(&me, worker, &wait);
     uccs_follower_end(&me);
+}
+
+/* --- Who owes this PE an answer, for those who ask what a wait is for */
+
+/* Returns a PE, or -1 when it knows none, or another thread has the worker. */
+static int awaited_on(struct proto_worker *worker, const struct uccs_request *request)
+{
+    if (pthread_mutex_trylock(&worker->lock) != 0)
+        return -1;
+    const int pe = worker->at ? proto_handle_awaited(&worker->handles, request) : -1;
+    pthread_mutex_unlock(&worker->lock);
+    return pe;
+}
+
+bool proto_request_reason(const struct uccs_request *request, struct uccs_reason *reason)
+{
+    for (int i = 0; i < PROTO_WORKERS && proto_active; i++) {
+        const int pe = awaited_on(&proto_workers[i], request);
+        if (pe < 0)
+            continue;
+        reason->on = uccs_reason_pe(pe);
+        snprintf(reason->text, sizeof reason->text, "an answer");
+        return true;
+    }
+    return false;
+}
+
+void proto_reason(const void *unused, struct uccs_reason *reason)
+{
+    (void)unused;
+    (void)proto_request_reason(0, reason);
 }

@@ -1,12 +1,15 @@
 /* Opens and frees workers, makes their peers, and gives messages to the transport. */
 #include "uccs/proto/inner.h"
 
+#include "uccs/core/doorbell.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 struct proto_worker proto_workers[PROTO_WORKERS] = {[0 ... PROTO_WORKERS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 const struct transport *proto_transport;
-uint32_t proto_active, proto_touched;
+uint32_t proto_active, proto_touched, proto_asleep, proto_reminded;
+uint64_t proto_workers_left;
 
 struct proto_worker *proto_service_worker(void)
 {
@@ -99,7 +102,6 @@ const char *proto_worker_open(uint32_t number)
 {
     struct proto_worker *worker = &proto_workers[number];
     worker->number = number;
-    worker->oldest = UINT64_MAX;
     free(worker->peers); /* an attempt that failed may have left them */
     worker->peers = calloc((size_t)uccs_core.npes, sizeof *worker->peers);
     return worker->peers ? proto_transport->open_worker(worker, &worker->at) : "no memory";
@@ -166,4 +168,19 @@ void proto_worker_free(struct proto_worker *worker)
         free(send);
     }
     memset((char *)worker + offsetof(struct proto_worker, at), 0, sizeof *worker - offsetof(struct proto_worker, at));
+}
+
+/* --- Waking the progress thread (progress.c) for messages of this process */
+
+void proto_thread_remind(const struct proto_worker *worker)
+{
+    const uint64_t bit = UINT64_C(1) << worker->number;
+    if (!atomic_load_relaxed(&uccs_progress_thread_on))
+        return;
+    if (worker != proto_service_worker() && !(atomic_load_seqcst(&proto_workers_left) & bit))
+        (void)atomic_fetch_or_seqcst(&proto_workers_left, bit);
+    if (atomic_load_seqcst(&proto_asleep) && atomic_exchange_seqcst(&proto_asleep, 0)) {
+        atomic_store_seqcst(&proto_reminded, 1);
+        uccs_doorbell_ring_mine();
+    }
 }

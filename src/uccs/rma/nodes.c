@@ -180,18 +180,16 @@ static bool tells_itself(const struct uccs_rma *rma)
     return op->nonblocking && !op->counter != !op->signal && !rma->blocks && !rma->pieces && rma->length;
 }
 
-/* Also of a nonblocking get that tells: its data is there first. `all` has an owner and no parent, so nobody frees it. */
+/* Also of a nonblocking get that tells: its data is there first. */
 static int get_now(const struct uccs_rma *rma)
 {
     struct uccs_request all = {.pending = 1};
     uccs_request_handle handle = &all;
     struct proto_op op = op_of(rma, PROTO_GET, 0);
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
     op.nonblocking = rma->blocks || rma->pieces;
     op.request = op.nonblocking ? &handle : 0;
     const int status = issue_parts(rma, &op, 0);
-    while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
-        proto_pause(proto_worker_of(op.on), &wait);
+    proto_wait_for(proto_worker_of(op.on), &all);
     return status == UCCS_OK && all.error ? UCCS_ERR_STALE : status;
 }
 
