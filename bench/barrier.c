@@ -20,21 +20,16 @@ int main(int argc, char **argv)
 {
     struct bench_hop hop;
     double ns[4];
-    shmem_init();
-    bench_start(argc, argv);
+    bench_open(argc, argv);
     const struct bench_kind kinds[] = {{"barrier_all", do_barrier, NULL},
                                        {"sync_all", do_sync, NULL},
                                        {"hop", bench_hop_tight, &hop},
                                        {"hop", bench_hop_relaxed, &hop}};
     int hops = bench_hop_setup(&hop);
-    bench_turns(kinds, hops ? 4 : 2, ns);
+    bench_rounds(kinds, hops ? 4 : 2, ns, BENCH_TOGETHER);
     for (int k = 0; k < 2; k++)
         bench_result(ns[k], "ns", "%s", kinds[k].name);
     if (hops)
         bench_hop_result(ns + 2);
-    bench_print("barrier");
-    shmem_barrier_all();
-    shmem_free(hop.here);
-    shmem_finalize();
-    return 0;
+    return bench_end("barrier", 0);
 }

@@ -14,8 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 #if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
 #define BENCH_15 1
@@ -50,13 +51,6 @@ static struct bench {
 } bench;
 static long bench_agreed; /* symmetric; PE 0 writes it on every PE */
 
-static inline double bench_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-
 /* Call after shmem_init. --quick makes batches fewer and shorter. */
 static inline void bench_start(int argc, char **argv)
 {
@@ -71,6 +65,12 @@ static inline void bench_start(int argc, char **argv)
     bench.batch_ns = !bench.crowded ? 2e5 : quick ? 1e6 : 5e6;
 }
 
+static inline void bench_open(int argc, char **argv)
+{
+    shmem_init();
+    bench_start(argc, argv);
+}
+
 static inline void *bench_need(void *memory)
 {
     if (memory == NULL) {
@@ -78,18 +78,6 @@ static inline void *bench_need(void *memory)
         exit(1);
     }
     return memory;
-}
-
-static int bench_compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static inline double bench_median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, bench_compare);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
 /* Keeps a value under a name of the row's key. */
@@ -178,6 +166,8 @@ static inline long bench_calibrate_together(const struct bench_kind *kind)
 
 /* Fills ns[] with the nanoseconds per operation of each kind. The kinds take turns batch by batch, so that a slow moment of the
  * machine hits all of them. together: all PEs call this and work at the same time, and PE 0's time counts; else this PE works alone. */
+enum { BENCH_ALONE, BENCH_TOGETHER };
+
 static inline void bench_rounds(const struct bench_kind *kinds, int count, double *ns, int together)
 {
     double each[BENCH_MOST_KINDS][BENCH_MOST_BATCHES];
@@ -194,30 +184,17 @@ static inline void bench_rounds(const struct bench_kind *kinds, int count, doubl
         ns[k] = bench_median(each[k], bench.batches);
 }
 
-static inline void bench_turns(const struct bench_kind *kinds, int count, double *ns)
+/* Measures the kinds and keeps the nanoseconds of each under its name, with the size behind a point unless it is 0. `part`: what one
+ * pass of a loop is of an operation. */
+static inline void bench_kinds(const struct bench_kind *kinds, int count, int together, double part, size_t size)
 {
-    bench_rounds(kinds, count, ns, 1);
-}
-
-static inline void bench_alone(const struct bench_kind *kinds, int count, double *ns)
-{
-    bench_rounds(kinds, count, ns, 0);
-}
-
-/* Two loops of one PE alone. */
-static inline void bench_pair(bench_loop *one, bench_loop *other, void *arg, double *of_one, double *of_other)
-{
-    double ns[2];
-    bench_alone((const struct bench_kind[]){{NULL, one, arg}, {NULL, other, arg}}, 2, ns);
-    *of_one = ns[0];
-    *of_other = ns[1];
-}
-
-static inline double bench_together(bench_loop *loop, void *arg)
-{
-    double ns;
-    bench_turns(&(struct bench_kind){.loop = loop, .arg = arg}, 1, &ns);
-    return ns;
+    double ns[BENCH_MOST_KINDS];
+    char behind[24] = "";
+    if (size)
+        snprintf(behind, sizeof behind, ".%zu", size);
+    bench_rounds(kinds, count, ns, together);
+    for (int k = 0; k < count; k++)
+        bench_result(ns[k] * part, "ns", "%s%s", kinds[k].name, behind);
 }
 
 /* Hops: the two PEs exchange numbers by plain stores and loads, if shmem_ptr gives the other's memory. Each writes a
@@ -226,15 +203,6 @@ static inline double bench_together(bench_loop *loop, void *arg)
 struct bench_hop {
     long *here, *there, sent;
 };
-
-static inline void bench_relax(void)
-{
-#if defined __x86_64__ || defined __i386__
-    __builtin_ia32_pause();
-#elif defined __aarch64__
-    __asm__ volatile("yield");
-#endif
-}
 
 static inline void bench_hops(long n, struct bench_hop *h, int relax)
 {
@@ -269,11 +237,12 @@ static inline int bench_hop_setup(struct bench_hop *h)
     return h->there != NULL;
 }
 
-/* Reports the floor from the last two kinds of a bench_turns: half the round trip of the faster loop. */
+/* Reports the floor from the last two kinds of a bench_rounds: half the round trip of the faster loop. */
 static inline void bench_hop_result(const double *ns)
 {
     bench_result((ns[0] < ns[1] ? ns[0] : ns[1]) / 2, "ns", "hop");
 }
+
 /* All PEs tell whether their results were right. Returns the number of PEs with wrong results, on every PE. */
 static long bench_wrong_pes; /* symmetric */
 
@@ -286,6 +255,8 @@ static inline long bench_verified(long wrong)
     return bench_wrong_pes;
 }
 
+static int (*bench_close)(void); /* ends another library before OpenSHMEM; null: there is none */
+
 /* Prints the document where all results were right, and ends the library. Returns the exit status. */
 static inline int bench_end(const char *program, long wrong)
 {
@@ -295,6 +266,8 @@ static inline int bench_end(const char *program, long wrong)
     if (!pes)
         bench_print(program);
     shmem_barrier_all();
+    if (bench_close)
+        bench_close();
     shmem_finalize();
     return pes != 0;
 }

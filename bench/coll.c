@@ -192,18 +192,13 @@ static void measure(size_t size)
             (kinds[i].more && (!c.all || size > (size_t)kinds[i].more)))
             continue;
         void (*call)(long) = kinds[i].call;
-        double ns = bench_together(loop, &call);
-        if (kinds[i].sized)
-            bench_result(ns, "ns", "%s.%zu", kinds[i].name, size);
-        else
-            bench_result(ns, "ns", "%s", kinds[i].name);
+        bench_kinds(&(struct bench_kind){kinds[i].name, loop, &call}, 1, BENCH_TOGETHER, 1, kinds[i].sized ? size : 0);
     }
 }
 
 int main(int argc, char **argv)
 {
-    shmem_init();
-    bench_start(argc, argv);
+    bench_open(argc, argv);
     for (int i = 1; i < argc; i++)
         c.all |= strcmp(argv[i], "--all") == 0;
     for (int i = 1; i < argc - 1; i++) {
@@ -220,10 +215,5 @@ int main(int argc, char **argv)
     for (size_t size = sizeof(long); size <= LARGEST; size = size == sizeof(long) ? 64 << 10 : size * 64)
         if (c.only_size == 0 || c.only_size == size)
             measure(size);
-    bench_print("coll");
-    shmem_barrier_all();
-    shmem_free(c.dest);
-    shmem_free(c.source);
-    shmem_finalize();
-    return 0;
+    return bench_end("coll", 0);
 }

@@ -10,12 +10,7 @@
  *
  * All kinds take turns, because the machine changes over time. */
 #include "bench.h"
-
-#include <stdbool.h>
-
-#if defined __has_include && __has_include(<uccs.h>) && __has_include(<shmemx.h>)
-#include <shmemx.h>
-#include <uccs.h>
+#include "uccs_share.h"
 
 enum { ASK = 1, ANSWER = 2, ROUNDS = 400, TURNS = 41, QUICK_TURNS = 5, MOST = 1 << 20 };
 
@@ -145,28 +140,20 @@ static void measure(void)
          *dest = bench_need(shmem_malloc(MOST * sizeof *dest));
     memset(source, 1, MOST * sizeof *source);
     memset(dest, 0, MOST * sizeof *dest);
-    uccs_init();
-    uccs_context_create(0, &context);
+    context = bench_context();
     uccs_am_register(context, ASK, UCCS_AM_NETWORK_PROTOCOL, ask, 0);
     uccs_am_register(context, ANSWER, UCCS_AM_NETWORK_PROTOCOL, answer, 0);
     uccs_endpoint_create(context, UCCS_GROUP_WORLD, (bench.me + 1) % bench.pes, &peer);
     test_answers();
     for (size_t n = 1; n <= MOST; n *= 8)
         test_overlap(dest, source, n);
-    uccs_finalize();
 }
-#else
-static void measure(void) {}
-#endif
 
 int main(int argc, char **argv)
 {
     setenv("LATERAL_PROGRESS", "thread", 0);
-    shmem_init();
-    bench_start(argc, argv);
+    bench_open(argc, argv);
     if (bench.pes >= 2)
         measure();
-    bench_print("computing");
-    shmem_finalize();
-    return 0;
+    return bench_end("computing", 0);
 }

@@ -18,18 +18,12 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 enum { ROUNDS = 8 };
 
 static long tasks = 20000;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void nothing(uint64_t key, void *output, const void *const *inputs)
 {
@@ -52,15 +46,15 @@ static int home_of(uint64_t key)
 static double measure_tasks(void)
 {
     df_start(kernels, home_of);
-    const double begin = now();
+    const double begin = bench_now();
     for (long i = 0; i < tasks; i++)
         df_task(0, (uint64_t)net_me << 48 | (uint64_t)i << 1 | 1, 0, 0, NULL);
     while (!df_round(false))
         ;
-    const double seconds = now() - begin;
+    const double ns = bench_now() - begin;
     df_run();
     df_end();
-    return (double)tasks / seconds;
+    return (double)tasks / ns;
 }
 
 static double measure_hop(void)
@@ -71,16 +65,16 @@ static double measure_hop(void)
     net_leave();
     while (!net_all_left())
         net_progress();
-    const double begin = now();
+    const double begin = bench_now();
     df_run();
-    const double seconds = now() - begin;
+    const double ns = bench_now() - begin;
     const uint64_t *last = df_value((uint64_t)(tasks - 1) << 1);
     if (home_of((uint64_t)(tasks - 1) << 1) == net_me && *last != (uint64_t)tasks) {
         fprintf(stderr, "dataflow: the chain ends with %llu, not %ld\n", (unsigned long long)*last, tasks);
         abort();
     }
     df_end();
-    return 1e9 * seconds / (double)tasks;
+    return ns / (double)tasks;
 }
 
 /* A ball is a DF_NOTHING, the one message that changes nothing but `stealing`. Who has thrown sets that before it throws, so that
@@ -109,14 +103,14 @@ static double measure_message(void)
     net_leave();
     while (!net_all_left())
         net_progress();
-    const double begin = now();
+    const double begin = bench_now();
     if (net_size > 1 && net_me < 2)
         play();
-    const double seconds = now() - begin;
+    const double ns = bench_now() - begin;
     df.stealing = false;
     df_run();
     df_end();
-    return 1e9 * seconds / (double)tasks;
+    return ns / (double)tasks;
 }
 
 int main(int argc, char **argv)
@@ -138,7 +132,7 @@ int main(int argc, char **argv)
     if (net_me == 0)
         printf("{\"program\": \"dataflow\", \"results\": {\"tasks\": [%.6g, \"M/s\"], \"hop\": [%.6g, \"ns\"], "
                "\"message\": [%.6g, \"ns\"]}}\n",
-               1e-6 * rate, hop, message);
+               1e3 * rate, hop, message);
 #ifdef DATAFLOW_MPI
     MPI_Finalize();
 #else

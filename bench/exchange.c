@@ -105,14 +105,11 @@ enum { WAYS = sizeof ways / sizeof ways[0], MOST = 32768 };
 static void measure(struct exchange *exchanges, size_t size)
 {
     struct bench_kind kinds[WAYS];
-    double ns[WAYS];
     for (int k = 0; k < WAYS; k++) {
         exchanges[k].words = size / sizeof(long);
         kinds[k] = (struct bench_kind){ways[k].name, ways[k].loop, &exchanges[k]};
     }
-    bench_turns(kinds, WAYS, ns);
-    for (int k = 0; k < WAYS; k++)
-        bench_result(ns[k], "ns", "%s.%zu", ways[k].name, size);
+    bench_kinds(kinds, WAYS, BENCH_TOGETHER, 1, size);
 }
 
 static void set_up(struct exchange *x)
@@ -132,14 +129,11 @@ int main(int argc, char **argv)
 {
     static const size_t sizes[] = {8, 128, 2048, MOST};
     struct exchange exchanges[WAYS];
-    shmem_init();
-    bench_start(argc, argv);
+    bench_open(argc, argv);
     for (int k = 0; k < WAYS; k++)
         set_up(&exchanges[k]);
     shmem_barrier_all();
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         measure(exchanges, sizes[i]);
-    for (int k = 0; k < WAYS; k++)
-        free(exchanges[k].out);
     return bench_end("exchange", wrong);
 }

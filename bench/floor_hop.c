@@ -14,8 +14,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 enum { MOST_BATCHES = 101, WARM = 1000 };
 
@@ -25,24 +26,6 @@ static struct shared {
 static cpu_set_t allowed; /* set before pin is called */
 
 static int relax; /* pause between looks? */
-
-static void look_again(void)
-{
-    if (!relax)
-        return;
-#if defined __x86_64__ || defined __i386__
-    __builtin_ia32_pause();
-#elif defined __aarch64__
-    __asm__ volatile("yield");
-#endif
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
 
 static void pin(int which)
 {
@@ -63,16 +46,11 @@ static void exchange(int side, long *mine, long *theirs, long from, long n)
         if (side == 0)
             __atomic_store_n(theirs, number, __ATOMIC_RELEASE);
         while (__atomic_load_n(mine, __ATOMIC_ACQUIRE) < number + (side == 0))
-            look_again();
+            if (relax)
+                bench_relax();
         if (side == 1)
             __atomic_store_n(theirs, number + 1, __ATOMIC_RELEASE);
     }
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* Both sides call it. Side 0's result counts. */
@@ -82,12 +60,11 @@ static double measure(int side, int lines, int batches, long n)
     long *mine = shared->line[lines == 2 ? side : 0], *theirs = shared->line[lines == 2 ? 1 - side : 0];
     exchange(side, mine, theirs, 0, WARM);
     for (int i = 0; i < batches; i++) {
-        double start = now();
+        double start = bench_now();
         exchange(side, mine, theirs, WARM + i * n, n);
-        each[i] = (now() - start) / (double)n / 2;
+        each[i] = (bench_now() - start) / (double)n / 2;
     }
-    qsort(each, (size_t)batches, sizeof *each, compare);
-    return each[batches / 2];
+    return bench_median(each, batches);
 }
 
 /* Runs both sides with and without pauses. Returns the median of half round trips of the faster way. */

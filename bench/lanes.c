@@ -90,11 +90,5 @@ int main(int argc, char **argv)
     for (gets = 0; gets < 2 && bench.me == 0; gets++)
         for (int threads = 1; threads <= MOST; threads *= 2)
             measure(threads);
-    shmem_barrier_all();
-    for (int id = 0; id < MOST; id++)
-        shmem_ctx_destroy(own[id]);
-    shmem_ctx_destroy(shared);
-    bench_print("lanes");
-    shmem_finalize();
-    return 0;
+    return bench_end("lanes", 0);
 }

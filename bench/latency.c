@@ -71,30 +71,26 @@ static const struct {
 /* A fetching add against the bare instruction in the loop, and the same by all PEs at once on one word. */
 static void measure_fetch_add(struct target *t)
 {
-    double library, bare;
-    if (bench.me == 0) {
-        bench_pair(do_fetch_add, bare_fetch_add, t, &library, &bare);
-        bench_result(bare, "ns", "bare");
-        bench_result(library, "ns", "fetch_add");
-    }
-    double contended = bench_together(do_fetch_add, t);
-    bench_result(contended, "ns", "fetch_add.contended");
+    if (bench.me == 0)
+        bench_kinds((const struct bench_kind[]){{"fetch_add", do_fetch_add, t}, {"bare", bare_fetch_add, t}}, 2,
+                    BENCH_ALONE, 1, 0);
+    bench_kinds(&(struct bench_kind){"fetch_add.contended", do_fetch_add, t}, 1, BENCH_TOGETHER, 1, 0);
 }
 
 static void measure(const char *region, struct target *t)
 {
-    double library, least;
     for (size_t i = 0; i < sizeof accesses / sizeof accesses[0]; i++) {
-        bench_pair(accesses[i].loop, accesses[i].floor, t, &library, &least);
-        bench_result(library, "ns", "%s.%s", region, accesses[i].name);
-        bench_result(least, "ns", "%s.%s.floor", region, accesses[i].name);
+        char names[2][48];
+        snprintf(names[0], sizeof names[0], "%s.%s", region, accesses[i].name);
+        snprintf(names[1], sizeof names[1], "%s.%s.floor", region, accesses[i].name);
+        bench_kinds((const struct bench_kind[]){{names[0], accesses[i].loop, t}, {names[1], accesses[i].floor, t}}, 2,
+                    BENCH_ALONE, 1, 0);
     }
 }
 
 int main(int argc, char **argv)
 {
-    shmem_init();
-    bench_start(argc, argv);
+    bench_open(argc, argv);
     long *heap = bench_need(shmem_malloc(64)), *own = bench_need(calloc(8, sizeof *own));
     int pe = bench.pes - 1;
     shmem_barrier_all();
@@ -106,10 +102,5 @@ int main(int argc, char **argv)
         measure("global", &on_global);
     }
     measure_fetch_add(&on_heap);
-    bench_print("latency");
-    shmem_barrier_all();
-    free(own);
-    shmem_free(heap);
-    shmem_finalize();
-    return 0;
+    return bench_end("latency", 0);
 }

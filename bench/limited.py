@@ -2,98 +2,72 @@
 
 The limit is on silence. A program that prints each result as it has it loses those after the one that hangs, and no others.
 What the launcher has started ends with it, also in sessions of its own."""
+import contextlib
 import os
-import selectors
+import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import namedtuple
 from pathlib import Path
 
 PATIENCE = 2                                               # seconds for a launcher to end its ranks by itself
+LOOK = 1                                                   # seconds between looks at what the program has said
 
 # status: of the launcher; None: it was ended after `limit` seconds of silence.
 Ended = namedtuple("Ended", "stdout stderr status seconds")
 
 
-def parents():
-    """Returns {process: (its parent, when it started)} of this machine."""
-    found = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
+def descendants(pid):
+    """Yields the processes below this one."""
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
-            words = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        except OSError:
+            children = path.read_text(encoding="ascii").split()
+        except OSError:                                    # it has just ended
             continue
-        found[int(path.parent.name)] = int(words[1]), words[19]
-    return found
-
-
-def descendants(root):
-    """Returns {process: when it started} of `root` and of all below it."""
-    known = parents()
-    found = {root: known[root][1]} if root in known else {}
-    grown = bool(found)
-    while grown:
-        more = {pid: began for pid, (parent, began) in known.items() if parent in found and pid not in found}
-        found.update(more)
-        grown = bool(more)
-    return found
-
-
-def kill(processes):
-    known = parents()
-    for pid, began in processes.items():
-        if pid in known and known[pid][1] == began:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        for child in map(int, children):
+            yield child
+            yield from descendants(child)
 
 
 def end(process):
     """Ends a launcher and all that it has started."""
-    below = descendants(process.pid)
+    held = {}
+
+    def hold():
+        for pid in descendants(process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                held[pid] = held.get(pid) or os.pidfd_open(pid)
+    hold()
     process.terminate()
     try:
         process.wait(PATIENCE)
     except subprocess.TimeoutExpired:
-        below.update(descendants(process.pid))
-    kill(below)
+        hold()
+        process.kill()
+    for handle in held.values():
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+        os.close(handle)
     process.wait()
 
 
-def drain(pipe, parts):
-    """Reads what is there. Returns whether more may come."""
-    while True:
-        try:
-            part = os.read(pipe.fileno(), 65536)
-        except BlockingIOError:
-            return True
-        if not part:
-            return False
-        parts.append(part)
-
-
-def follow(process, parts, limit):
-    """Reads until the launcher has ended. Returns False after `limit` seconds of silence. Left processes may keep the pipes
-    open, so their end says nothing."""
+def await_end(process, files, limit):
+    """Returns whether the launcher has ended by itself. Processes that it has left say nothing of its end."""
+    said, at = 0, time.monotonic()
     gone = os.pidfd_open(process.pid)
-    with selectors.DefaultSelector() as events:
-        events.register(gone, selectors.EVENT_READ, None)
-        for pipe in parts:
-            os.set_blocking(pipe.fileno(), False)
-            events.register(pipe, selectors.EVENT_READ, pipe)
-        try:
-            while ready := events.select(limit):
-                for key, _ in ready:
-                    if key.data and not drain(key.data, parts[key.data]):
-                        events.unregister(key.data)
-                if any(key.data is None for key, _ in ready):
-                    return True
-            return False
-        finally:
-            os.close(gone)
+    try:
+        while not select.select([gone], [], [], min(LOOK, limit / 2))[0]:
+            now = sum(os.fstat(file.fileno()).st_size for file in files)
+            if now != said:
+                said, at = now, time.monotonic()
+            elif time.monotonic() - at >= limit:
+                return False
+        return True
+    finally:
+        os.close(gone)
 
 
 def end_on_signals():
@@ -102,18 +76,16 @@ def end_on_signals():
 
 
 def run(command, env, limit):
-    start = time.perf_counter()
-    with subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                          start_new_session=True, env={**os.environ, **env}) as process:
-        parts = {process.stdout: [], process.stderr: []}
-        try:
-            ended = follow(process, parts, limit)
-        except BaseException:                              # a signal for this script
-            end(process)
-            raise
-        seconds = time.perf_counter() - start
-        status = process.wait() if ended else end(process)
-        for pipe, seen in parts.items():
-            drain(pipe, seen)
-    texts = [b"".join(seen).decode(errors="replace") for seen in parts.values()]
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        start = time.perf_counter()
+        with subprocess.Popen([str(part) for part in command], stdout=out, stderr=err, stdin=subprocess.DEVNULL, start_new_session=True,
+                              env={**os.environ, **env}) as process:
+            try:
+                ended = await_end(process, (out, err), limit)
+            except BaseException:                          # a signal for this script
+                end(process)
+                raise
+            seconds = time.perf_counter() - start
+            status = process.wait() if ended else end(process)
+        texts = [os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace") for file in (out, err)]
     return Ended(*texts, status, seconds)

@@ -1,13 +1,10 @@
-/* What looking costs: processor time of PE 0 for a call, and for a load or store, in nanoseconds. looking.py compiles and runs it. */
-#include <shmem.h>
-#include <stdio.h>
-#include <time.h>
+/* What looking costs: processor time of PE 0, in nanoseconds, for calls and for the program's own loads and stores.
+ *
+ *   p     a shmem_long_p            own      a load or store of symmetric memory
+ *   put   a put of 512 bytes        private  of other memory */
+#include "bench.h"
 
-#define CALLS 200000
-#define PUTS 50000
-#define BLOCKS 128
-#define WORDS 4096
-#define ROUNDS 500
+enum { CALLS = 200000, PUTS = 50000, BLOCKS = 128, WORDS = 4096, SWEEPS = 500 };
 
 static long words[WORDS];
 static char blocks[BLOCKS][512], from[512];
@@ -23,38 +20,49 @@ static double now(void)
 static double sweep(long *at)
 {
     double begin = now();
-    for (int round = 0; round < ROUNDS; round++)
+    for (int round = 0; round < SWEEPS; round++)
         for (int i = 0; i < WORDS; i++) {
             at[i] += i;
             __asm__ volatile("" ::: "memory");
         }
-    return (now() - begin) / (2.0 * ROUNDS * WORDS);
+    return (now() - begin) / (2.0 * SWEEPS * WORDS);
 }
 
-int main(void)
+/* The same word is stored to again, in order. */
+static double time_p(void)
+{
+    double begin = now();
+    for (long i = 0; i < CALLS; i++) {
+        if (i % WORDS == 0)
+            shmem_quiet();
+        shmem_long_p(&words[i % WORDS], i, 1);
+    }
+    return (now() - begin) / CALLS;
+}
+
+static double time_put(void)
+{
+    double begin = now();
+    for (long i = 0; i < PUTS; i++) {
+        if (i % BLOCKS == 0)
+            shmem_quiet();
+        shmem_putmem(blocks[i % BLOCKS], from, sizeof from, 1);
+    }
+    double took = (now() - begin) / PUTS;
+    shmem_quiet();
+    return took;
+}
+
+int main(int argc, char **argv)
 {
     long other[WORDS] = {0};
-    shmem_init();
+    bench_open(argc, argv);
     shmem_barrier_all();
-    if (shmem_my_pe() == 0) {
-        double begin = now();
-        for (long i = 0; i < CALLS; i++) {
-            if (i % WORDS == 0) /* the same word is stored to again, in order */
-                shmem_quiet();
-            shmem_long_p(&words[i % WORDS], i, 1);
-        }
-        double p = (now() - begin) / CALLS;
-        begin = now();
-        for (long i = 0; i < PUTS; i++) {
-            if (i % BLOCKS == 0)
-                shmem_quiet();
-            shmem_putmem(blocks[i % BLOCKS], from, sizeof from, 1);
-        }
-        double put = (now() - begin) / PUTS;
-        shmem_quiet();
-        printf("%.2f %.2f %.2f %.2f\n", p, put, sweep(words), sweep(other));
+    if (bench.me == 0) {
+        bench_result(time_p(), "ns", "p");
+        bench_result(time_put(), "ns", "put");
+        bench_result(sweep(words), "ns", "own");
+        bench_result(sweep(other), "ns", "private");
     }
-    shmem_barrier_all();
-    shmem_finalize();
-    return 0;
+    return bench_end("looking", 0);
 }

@@ -110,15 +110,12 @@ enum { WAYS = sizeof ways / sizeof ways[0], NEAR = BENCH_15 ? 3 : 2, MOST = 3276
 static void measure(struct box *boxes, size_t size)
 {
     struct bench_kind kinds[WAYS];
-    double ns[WAYS];
     int count = shmem_ptr(boxes[0].data, other()) ? WAYS : WAYS - 1;
     for (int k = 0; k < count; k++) {
         boxes[k].words = size / sizeof(long);
         kinds[k] = (struct bench_kind){ways[k].name, ways[k].loop, &boxes[k]};
     }
-    bench_turns(kinds, count, ns);
-    for (int k = 0; k < count; k++)
-        bench_result(ns[k] / 2, "ns", "%s.%zu", ways[k].name, size);
+    bench_kinds(kinds, count, BENCH_TOGETHER, 0.5, size);
 }
 
 /* Messages of one word in one cache line, beside hops of such a line. */
@@ -142,7 +139,7 @@ static void measure_near(struct box *boxes)
         boxes[k].data[2] = boxes[k].data[4] = 0;
     }
     shmem_barrier_all();
-    bench_turns(kinds, hops ? NEAR + 2 : NEAR, ns);
+    bench_rounds(kinds, hops ? NEAR + 2 : NEAR, ns, BENCH_TOGETHER);
     for (int k = 0; k < NEAR; k++)
         bench_result(ns[k] / 2, "ns", "%s", kinds[k].name);
     if (hops)
@@ -153,8 +150,7 @@ int main(int argc, char **argv)
 {
     static const size_t sizes[] = {8, 64, 512, 4096, MOST};
     struct box boxes[WAYS];
-    shmem_init();
-    bench_start(argc, argv);
+    bench_open(argc, argv);
     for (int k = 0; k < WAYS; k++) {
         boxes[k] = (struct box){.data = bench_need(shmem_align(128, MOST)),
                                 .flag = bench_need(shmem_align(128, 128)),
@@ -170,7 +166,5 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         measure(boxes, sizes[i]);
     measure_near(boxes);
-    for (int k = 0; k < WAYS; k++)
-        free(boxes[k].source);
     return bench_end("notify", wrong);
 }

@@ -106,12 +106,9 @@ static void verify(struct windows *w, char *back)
 static void measure(struct windows *w, char *back)
 {
     struct bench_kind kinds[WAYS];
-    double ns[WAYS];
     for (int k = 0; k < WAYS; k++)
         kinds[k] = (struct bench_kind){ways[k].name, ways[k].loop, w};
-    bench_alone(kinds, WAYS, ns);
-    for (int k = 0; k < WAYS; k++)
-        bench_result(ns[k], "ns", "%s.%zu", ways[k].name, w->size);
+    bench_kinds(kinds, WAYS, BENCH_ALONE, 1, w->size);
     verify(w, back);
 }
 
@@ -120,8 +117,7 @@ int main(int argc, char **argv)
     static const size_t sizes[] = {8, 64, 512, 4096, 32768, 262144, 1048576};
     static long count;
     enum { SIZES = sizeof sizes / sizeof sizes[0] };
-    shmem_init();
-    bench_start(argc, argv);
+    bench_open(argc, argv);
     size_t most = sizes[SIZES - 1];
     struct windows w = {.there = bench_need(shmem_malloc(WINDOW * most)), .count = &count, .pe = bench.pes - 1};
     char *back = bench_need(malloc(most));
@@ -135,16 +131,8 @@ int main(int argc, char **argv)
         measure(&w, back);
     }
 #if BENCH_REQUESTS
-    if (bench.me == 0) {
-        double ns;
-        bench_alone(&(struct bench_kind){"test", do_test, &w}, 1, &ns);
-        bench_result(ns, "ns", "test");
-        for (int i = 0; i < WINDOW; i++)
-            shmemx_request_free(&w.request[i]);
-        shmemx_request_free(&w.whole);
-    }
+    if (bench.me == 0)
+        bench_kinds(&(struct bench_kind){"test", do_test, &w}, 1, BENCH_ALONE, 1, 0);
 #endif
-    free(w.source);
-    free(back);
     return bench_end("requests", wrong);
 }

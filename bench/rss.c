@@ -42,7 +42,5 @@ int main(int argc, char **argv)
     shmem_barrier_all();
     rss = read_rss();
     bench_result(largest(), "MiB", "after_use");
-    bench_print("rss");
-    shmem_finalize();
-    return 0;
+    return bench_end("rss", 0);
 }

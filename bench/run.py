@@ -2,7 +2,7 @@
 """Measures Lateral, its peers and the floor of the machine in turns, and compares them.
 
     bench/run.py [--quick] [--only NAME] [--rounds N] [--peer NAME=PREFIX] [--report] ...     one node
-    bench/run.py --hosts | --threads | --mpi | --mpix ...     over two hosts of this machine; many threads; MPI's one-sided functions
+    bench/run.py --hosts | --threads | --mpi | --mpix | --looking ...     the other pages
     bench/run.py --all --report                           every page; after an interruption the same command goes on
     bench/run.py --cluster HOSTFILE ...                   on the first two hosts of a cluster
     bench/run.py --against TREE ...                       any page against an older build of Lateral
@@ -53,11 +53,9 @@ def parse(argv):
                         help="measure nothing, show a file from build/bench; may be repeated for parts of one table")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--all", action="store_true", help="all pages; goes on where an interrupted call has stopped")
-    which.add_argument("--hosts", action="store_true", help="over two hosts made on this machine, against peers and ucx_perftest")
     which.add_argument("--cluster", type=Path, metavar="HOSTFILE", help="on the first two hosts of this file; writes the page cluster.md")
-    which.add_argument("--threads", action="store_true", help="many threads in one process, against processes and ucx_perftest")
-    which.add_argument("--mpi", action="store_true", help="MPI's one-sided functions, each MPI with Lateral's layer and without it")
-    which.add_argument("--mpix", action="store_true", help="the figures of the paper behind mpix_rma.h, on this node and over two hosts")
+    for page in list(pages.ALL.values())[1:]:
+        which.add_argument(f"--{page.name}", action="store_true", help=f"the page '{page.title}'")
     which.add_argument("--guard", action="store_true", help="count instructions of hot operations; fails where one passes its budget")
     parser.add_argument("--keep", action="store_true", help="add rounds to those that earlier calls measured of this tree")
     parser.add_argument("--smoke", action="store_true", help="does every program run and print what the table needs?")
@@ -240,7 +238,7 @@ def main(argv):
         return one_page(options, cluster_runs(options), argv)
     if options.all and not options.within:
         return every_page(options, argv)
-    name = options.within or next((name for name in ("hosts", "threads", "mpi", "mpix") if getattr(options, name)), "node")
+    name = options.within or next((name for name in list(pages.ALL)[1:] if getattr(options, name)), "node")
     return one_page(options, pages.ALL[name], argv)
 
 

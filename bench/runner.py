@@ -40,10 +40,10 @@ def find_build(given):
     raise SystemExit(f"run.py: no Lateral is built in {given or 'this tree'}; run ./dev build, or name a build folder by --build")
 
 
-def compile_with(compiler, source, output, *more):
+def compile_with(compiler, source, output, *more, first=()):
     source = HERE / source if (HERE / source).exists() else ROOT / "examples" / source
     output.parent.mkdir(parents=True, exist_ok=True)
-    command = [compiler, *FLAGS, source, "-o", output, *more]
+    command = [compiler, *first, *FLAGS, source, "-o", output, *more]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         note(f"{' '.join(map(str, command))} failed:\n{done.stderr.strip()}")
@@ -57,7 +57,7 @@ def path_of(way, run, out):
 def build(who, runs, out):
     """Compiles what is run. Returns {(way, program)} of what does not compile."""
     built = [compile_with("cc", "floor.c", out / "floor" / "libbenchfloor.so", "-shared", "-fPIC")]
-    built += [compile_with("cc", f"{name}.c", out / "floor" / name) for name in ("floor_hop", "floor_spawn", "floor_nothing")]
+    built += [compile_with("cc", f"{name}.c", out / "floor" / name) for name in ("floor_hop", "floor_spawn")]
     if not all(built):
         raise SystemExit(1)
     link, made, failed = ["-L", out / "floor", "-lbenchfloor", f"-Wl,-rpath,{out / 'floor'}"], set(), set()
@@ -67,7 +67,7 @@ def build(who, runs, out):
             if takes(way, run) and target not in made:
                 made.add(target)
                 more = [*(link if run.program in WITH_FLOOR else []), "-pthread", "-lm", "-ldl"]
-                if not compile_with(way.compiler, f"{run.program}.c", target, *more):
+                if not compile_with(way.compiler, f"{run.program}.c", target, *more, first=way.flags):
                     failed.add(target)
     return failed
 
@@ -75,7 +75,9 @@ def build(who, runs, out):
 # -------------------------------------------------------------------------------------------------- run
 
 def takes(way, run):
-    return way.ours or run.peers is True or (run.peers and way.name in run.peers)
+    if way.ours:
+        return run.ours is None or way.name in run.ours
+    return run.peers is True or (run.peers and way.name in run.peers)
 
 
 def takes_minutes(way, run):
@@ -204,7 +206,7 @@ class Session:
         """Runs a program that is a floor, and adds its values to ours."""
         folder, quick = self.out / "floor", ["--quick"] * self.options.short
         if floor.test == "spawn":
-            values, units, why = execute(run, [folder / "floor_spawn", run.count, folder / "floor_nothing"], {})
+            values, units, why = execute(run, [folder / "floor_spawn", run.count], {})
             values, units = ({key.replace("/time", "/spawn"): value for key, value in of.items()} for of in (values, units))
         elif floor.test == "hop":
             values, units, why = execute(run._replace(key="floor", kind="program"), [folder / "floor_hop", *quick], {})

@@ -39,8 +39,7 @@ static void do_g(long n, void *table)
 
 int main(int argc, char **argv)
 {
-    shmem_init();
-    bench_start(argc, argv);
+    bench_open(argc, argv);
     long mib = argc > 1 && argv[1][0] != '-' ? atol(argv[1]) : 1024, words = 1;
     while (2 * words <= mib << 17)
         words *= 2;
@@ -53,9 +52,7 @@ int main(int argc, char **argv)
     double visit = (bench_now() - start) / (double)(words / 512);
     shmem_barrier_all();
     bench_result(visit, "ns", "first_visit");
-    bench_result(bench_together(do_p, &table), "ns", "p");
-    bench_result(bench_together(do_g, &table), "ns", "g");
-    bench_print("scattered");
-    shmem_finalize();
-    return 0;
+    bench_kinds(&(struct bench_kind){"p", do_p, &table}, 1, BENCH_TOGETHER, 1, 0);
+    bench_kinds(&(struct bench_kind){"g", do_g, &table}, 1, BENCH_TOGETHER, 1, 0);
+    return bench_end("scattered", 0);
 }

@@ -1,4 +1,4 @@
-/* The parts of SSCA#1 that communicate little: codons, scores, the list of endings, one alignment.
+/* The parts of SSCA#1 that communicate little: codons, scores, the list of endings.
  *
  * A codon is three bases, a number in base 4 with a 0, g 1, c 2, t 3. Sequences are random except for planted words of
  * amino acids, so the three best alignments are known. Only ssca1.c includes this, once. */
@@ -9,10 +9,8 @@
 enum {
     SSCA1_MOST_PES = 64,
     SSCA1_MIN_SCORE = 20,
-    SSCA1_KEPT = 200,  /* endings */
-    SSCA1_APART = 5,   /* distance in both sequences; of closer endings only the better one stays */
-    SSCA1_BEST = 3,    /* alignments that the benchmark writes out */
-    SSCA1_WINDOW = 96, /* codons before an ending that its alignment may take */
+    SSCA1_KEPT = 200, /* endings */
+    SSCA1_APART = 5,  /* distance in both sequences; of closer endings only the better one stays */
     SSCA1_NO_GAP = -1000000
 };
 
@@ -23,10 +21,6 @@ struct ending {
 struct endings {
     int count;
     struct ending list[SSCA1_KEPT];
-};
-
-struct alignment {
-    char text[2][2 * SSCA1_WINDOW + 1];
 };
 
 /* Amino acid of each codon: first base by first base, in the order a, g, c, t of all three bases. */
@@ -132,92 +126,19 @@ static inline unsigned long ssca1_sum(const struct endings *endings)
     return sum;
 }
 
-/* Kernel 2 for one ending. best[state][i][j] is the best alignment of the last i + 1 and j + 1 codons that begins with
- * a pair, or with a gap that takes main or match. It is built from the ending backwards. */
-enum ssca1_state { SSCA1_PAIR, SSCA1_MAIN, SSCA1_MATCH };
-
-struct ssca1_table {
-    int best[3][SSCA1_WINDOW][SSCA1_WINDOW];
-    const int *a, *b; /* the last codons */
-};
-
-static inline int ssca1_most(int x, int y, int z)
+/* Whether the best endings are those of the planted words: each ends at its last '*'. Pairs score 5, a mismatch -3, a gap of
+ * three -11. */
+static inline int ssca1_planted(const struct endings *endings, int length)
 {
-    int most = x > y ? x : y;
-    return most > z ? most : z;
-}
-
-static inline void ssca1_cell(struct ssca1_table *t, int i, int j)
-{
-    int pair = ssca1_pair(t->a[-i], t->b[-j]), before = SSCA1_NO_GAP;
-    if (i > 0 && j > 0)
-        before = ssca1_most(t->best[SSCA1_PAIR][i - 1][j - 1], t->best[SSCA1_MAIN][i - 1][j - 1],
-                            t->best[SSCA1_MATCH][i - 1][j - 1]);
-    else if (i == 0 && j == 0)
-        before = 0;
-    t->best[SSCA1_PAIR][i][j] = before + pair;
-    t->best[SSCA1_MAIN][i][j] = t->best[SSCA1_MATCH][i][j] = SSCA1_NO_GAP;
-    if (i > 0)
-        t->best[SSCA1_MAIN][i][j] =
-            ssca1_most(t->best[SSCA1_MAIN][i - 1][j] - 2, t->best[SSCA1_PAIR][i - 1][j] - 7, SSCA1_NO_GAP);
-    if (j > 0)
-        t->best[SSCA1_MATCH][i][j] =
-            ssca1_most(t->best[SSCA1_MATCH][i][j - 1] - 2, t->best[SSCA1_PAIR][i][j - 1] - 7, SSCA1_NO_GAP);
-}
-
-/* Writes the alignment from its beginning to its ending, a step at a time. Returns the score of the written text by the
- * rules alone, for the caller to check. */
-static inline int ssca1_write(const struct ssca1_table *t, int i, int j, struct alignment *to)
-{
-    enum ssca1_state state = SSCA1_PAIR, before = SSCA1_PAIR;
-    int score = 0, length = 0;
-    for (;;) {
-        to->text[0][length] = state == SSCA1_MATCH ? '-' : ssca1_amino[t->a[-i]];
-        to->text[1][length++] = state == SSCA1_MAIN ? '-' : ssca1_amino[t->b[-j]];
-        to->text[0][length] = to->text[1][length] = 0;
-        score += state == SSCA1_PAIR ? ssca1_pair(t->a[-i], t->b[-j]) : state == before ? -2 : -7;
-        before = state;
-        if (i == 0 && j == 0)
-            return score;
-        int rest = t->best[state][i][j];
-        if (state == SSCA1_PAIR) {
-            rest -= ssca1_pair(t->a[-i], t->b[-j]);
-            i--, j--;
-            state = t->best[SSCA1_PAIR][i][j] == rest   ? SSCA1_PAIR
-                    : t->best[SSCA1_MAIN][i][j] == rest ? SSCA1_MAIN
-                                                        : SSCA1_MATCH;
-        } else {
-            i -= state == SSCA1_MAIN;
-            j -= state == SSCA1_MATCH;
-            state = t->best[SSCA1_PAIR][i][j] - 7 == rest ? SSCA1_PAIR : state;
-        }
-    }
-}
-
-/* Finds the shortest alignment with that score that ends at the last of m codons of a and of n of b. Returns 1, or 0
- * when there is none or when the written text has another score. */
-static inline int ssca1_align(struct alignment *to, int score, const int *a, int m, const int *b, int n)
-{
-    static struct ssca1_table t;
-    t.a = a + m - 1;
-    t.b = b + n - 1;
-    for (int sum = 0; sum < m + n - 1; sum++)
-        for (int i = sum < n ? 0 : sum - n + 1; i <= sum && i < m; i++) {
-            ssca1_cell(&t, i, sum - i);
-            if (t.best[SSCA1_PAIR][i][sum - i] == score)
-                return ssca1_write(&t, i, sum - i, to) == score;
-        }
-    return 0;
-}
-
-static inline int ssca1_planted(const struct alignment *best)
-{
-    static const char *const texts[SSCA1_BEST][2] = {{"*IDENTICAL*", "*IDENTICAL*"},
-                                                     {"*MISQRMATCHES*", "*MISRQMATCHES*"},
-                                                     {"*STARTGAPMIDST---END*", "*START---MIDSTGAPEND*"}};
-    for (int i = 0; i < SSCA1_BEST; i++)
-        if (strcmp(best[i].text[0], texts[i][0]) != 0 || strcmp(best[i].text[1], texts[i][1]) != 0)
+    static const int scores[3] = {11 * 5, 12 * 5 - 2 * 3, 15 * 5 - 2 * 11};
+    int end[2];
+    for (int w = 0; w < 3; w++) {
+        for (int s = 0; s < 2; s++)
+            end[s] = length * ssca1_places[s][w] / 8 + (int)(strrchr(ssca1_words[s][w], '*') - ssca1_words[s][w]);
+        const struct ending *one = &endings->list[w];
+        if (w >= endings->count || one->score != scores[w] || one->m != end[0] || one->n != end[1])
             return 0;
+    }
     return 1;
 }
 #endif

@@ -1,5 +1,4 @@
-/* Counts a PE's messages and requests at its start, from outside. bench/startup.py --count loads this before the
- * library (LD_PRELOAD), under a launcher that speaks PMI-1 on the wire. When the process ends it prints a line
+/* Counts a PE's messages and requests at its start, from outside, loaded before the library (LD_PRELOAD) under a launcher that speaks PMI-1 on the wire. When the process ends it prints a line
  *
  *   count <requests to the launcher> <bytes to it> <bytes from it>
  *         <connections to PEs> <messages to PEs> <bytes to them>

@@ -1,6 +1,5 @@
 /* Measures accumulates of uccs.h: 1,000 doubles added against a plain loop under one lock on the same memory, and one
- * integer fetched and added against the bare instruction. PE 0 works on the last PE's memory, uncontended; then all do.
- * On another node there is no floor; a put of as many bytes with its flush stands beside. */
+ * integer fetched and added against the bare instruction. PE 0 works on the last PE's memory, uncontended; then all do. */
 #include "bench.h"
 #include "uccs_share.h"
 
@@ -25,24 +24,6 @@ static void do_fetched_array(long n, void *arg)
     (void)arg;
     for (long i = 0; i < n; i++)
         uccs_accumulate(endpoint, memory, DOUBLES, ones, old, N, UCCS_DOUBLE, UCCS_SUM, 0);
-}
-
-static void do_flushed_array(long n, void *arg)
-{
-    (void)arg;
-    for (long i = 0; i < n; i++) {
-        uccs_accumulate(endpoint, memory, DOUBLES, ones, 0, N, UCCS_DOUBLE, UCCS_SUM, 0);
-        uccs_flush(context);
-    }
-}
-
-static void do_flushed_put(long n, void *arg)
-{
-    (void)arg;
-    for (long i = 0; i < n; i++) {
-        uccs_put_large_contiguous(context, endpoint, memory, DOUBLES, ones, sizeof ones, 0);
-        uccs_flush(context);
-    }
 }
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -73,14 +54,6 @@ static void do_integer(long n, void *arg)
         uccs_accumulate(endpoint, memory, INTEGER, &one, &before, 1, UCCS_INT64, UCCS_SUM, 0);
 }
 
-static void do_one_double(long n, void *arg)
-{
-    double before;
-    (void)arg;
-    for (long i = 0; i < n; i++)
-        uccs_accumulate(endpoint, memory, DOUBLES, ones, &before, 1, UCCS_DOUBLE, UCCS_SUM, 0);
-}
-
 static void do_bare_integer(long n, void *arg)
 {
     int64_t *word = (int64_t *)(direct + INTEGER), sum = 0;
@@ -102,34 +75,20 @@ static void open_memory(void)
 
 int main(int argc, char **argv)
 {
-    double library, plain, sum;
-    shmem_init();
-    uccs_init();
-    bench_start(argc, argv);
+    double sum;
+    bench_open(argc, argv);
+    context = bench_context();
     for (int i = 0; i < N; i++)
         ones[i] = 1;
-    uccs_context_create(0, &context);
     open_memory();
     if (bench.me == 0) {
-        bench_pair(do_array, direct ? do_plain_array : do_array, &sum, &library, &plain);
-        bench_result(library, "ns", "doubles");
-        bench_result(plain, "ns", "doubles.plain");
-        bench_pair(do_flushed_array, do_flushed_put, &sum, &library, &plain);
-        bench_result(library, "ns", "doubles.flushed");
-        bench_result(plain, "ns", "put.flushed");
-        bench_pair(do_fetched_array, do_one_double, here, &library, &plain);
-        bench_result(library, "ns", "doubles.fetched");
-        bench_result(plain, "ns", "double");
-        bench_pair(do_integer, direct ? do_bare_integer : do_integer, &sum, &library, &plain);
-        bench_result(library, "ns", "integer");
-        bench_result(plain, "ns", "integer.bare");
+        const int kinds = direct ? 2 : 1;
+        bench_kinds((const struct bench_kind[]){{"doubles", do_array, &sum}, {"doubles.plain", do_plain_array, &sum}},
+                    kinds, BENCH_ALONE, 1, 0);
+        bench_kinds((const struct bench_kind[]){{"integer", do_integer, &sum}, {"integer.bare", do_bare_integer, &sum}},
+                    kinds, BENCH_ALONE, 1, 0);
+        bench_kinds(&(struct bench_kind){"doubles.fetched", do_fetched_array, here}, 1, BENCH_ALONE, 1, 0);
     }
-    shmem_barrier_all();
-    bench_result(bench_together(do_array, &sum), "ns", "doubles.contended");
-    bench_print("uccs_accumulate");
-    shmem_barrier_all();
-    uccs_context_destroy(context);
-    uccs_finalize();
-    shmem_finalize();
-    return 0;
+    bench_kinds(&(struct bench_kind){"doubles.contended", do_array, &sum}, 1, BENCH_TOGETHER, 1, 0);
+    return bench_end("uccs_accumulate", 0);
 }

@@ -2,7 +2,7 @@
  *
  *   injection.T      1050 messages, then an acknowledgement: messages a second (the median of many runs)
  *   sustained.T      many messages without a pause
- *   coarse.T, coarse_injection.T    the same with a mutex round every call of both sides, as the seed began
+ *   coarse.T         the same with a mutex round every call of both sides
  *   drain.T          1000 messages that have arrived already; the sender sleeps, so T threads have its core too. Each thread
  *                    counts on a line of its own, since a common count would cost more than a message
  *   fairness.T       callbacks of each thread in a run of 1050: deviation between the threads over the mean
@@ -11,14 +11,12 @@
  *
  * 8-byte payloads, USER class. All kinds take turns, because the machine changes over time. */
 #include "bench.h"
+#include "uccs_share.h"
 
 #include <math.h>
-#include <stdbool.h>
-
-#if defined __has_include && __has_include(<uccs.h>)
 #include <pthread.h>
 #include <stdatomic.h>
-#include <uccs.h>
+#include <stdbool.h>
 
 enum { COUNT = 1, DONE = 2, BURST = 1050, RESTING = 1000, MOST = 8, KINDS = 4, ROUNDS = 15, BURSTS = 20 };
 
@@ -205,7 +203,7 @@ static void report_fairness(const struct fair *fair, int threads)
 }
 
 static struct results {
-    double injection[2][ROUNDS * BURSTS], sustained[2][ROUNDS], drain[ROUNDS * BURSTS];
+    double injection[ROUNDS * BURSTS], sustained[2][ROUNDS], drain[ROUNDS * BURSTS];
     struct fair fair;
 } results[KINDS];
 
@@ -229,10 +227,9 @@ static void round_of(struct results *into, int threads, int round, int bursts, l
     for (int way = 0; way < 2; way++) {
         coarse = way;
         start_threads(ids, threads);
-        for (int i = 0; i < bursts; i++) {
-            into->injection[way][round * bursts + i] = one_run(BURST);
-            if (!coarse)
-                look_at(&into->fair, threads);
+        for (int i = 0; i < bursts && !coarse; i++) {
+            into->injection[round * bursts + i] = one_run(BURST);
+            look_at(&into->fair, threads);
         }
         into->sustained[way][round] = one_run(many);
         for (int i = 0; i < bursts && !coarse; i++)
@@ -246,9 +243,8 @@ int main(int argc, char **argv)
 {
     int provided;
     shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided); /* the benchmarks' frame; the measured part is uccs.h alone */
-    uccs_init();
     bench_start(argc, argv);
-    uccs_context_create(0, &context);
+    context = bench_context();
     uccs_am_register(context, COUNT, UCCS_AM_USER, count, 0);
     uccs_am_register(context, DONE, UCCS_AM_USER, done, 0);
     uccs_endpoint_create(context, UCCS_GROUP_WORLD, (bench.me + 1) % bench.pes, &peer);
@@ -260,27 +256,11 @@ int main(int argc, char **argv)
     for (int k = 0, threads = 1; k < KINDS; k++, threads *= 2) {
         struct results *of = &results[k];
         int runs = rounds * bursts;
-        report("injection", threads, 1e3 * BURST / bench_median(of->injection[0], runs), "Mmsg/s", 0);
-        report("coarse_injection", threads, 1e3 * BURST / bench_median(of->injection[1], runs), "Mmsg/s", 0);
+        report("injection", threads, 1e3 * BURST / bench_median(of->injection, runs), "Mmsg/s", 0);
         report("sustained", threads, 1e3 * (double)many / bench_median(of->sustained[0], rounds), "Mmsg/s", 0);
         report("coarse", threads, 1e3 * (double)many / bench_median(of->sustained[1], rounds), "Mmsg/s", 0);
         report("drain", threads, 1e3 * RESTING / bench_median(of->drain, runs), "Mmsg/s", 1);
         report_fairness(&of->fair, threads);
     }
-    uccs_context_destroy(context);
-    bench_print("uccs_am");
-    uccs_finalize();
-    shmem_finalize();
-    return 0;
+    return bench_end("uccs_am", 0);
 }
-
-#else /* a peer's OpenSHMEM has no uccs.h, so there is nothing to show */
-int main(int argc, char **argv)
-{
-    shmem_init();
-    bench_start(argc, argv);
-    bench_print("uccs_am");
-    shmem_finalize();
-    return 0;
-}
-#endif

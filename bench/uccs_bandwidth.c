@@ -5,7 +5,7 @@
  * result.
  *
  *   put.T.SIZE, get.T.SIZE   sum over all streams, GB/s
- *   coarse.T.SIZE            puts with one mutex of the process round every call, as the seed began
+ *   coarse.T.SIZE            puts with one mutex of the process round every call,
  *   oneway.T.SIZE, oneway_coarse.T.SIZE   the same puts from PE 0's threads alone, which have all cores
  *   multiple.SIZE, single.SIZE, memcpy.SIZE   one thread's put under MULTIPLE, under SINGLE, a bare copy, GB/s
  *
@@ -56,6 +56,7 @@ static void open_uccs(void)
     char mine[UCCS_MEMORY_HANDLE_MAX] = {0}, *all = bench_need(malloc((size_t)bench.pes * sizeof mine));
     size_t length = sizeof mine;
     uccs_init();
+    bench_close = uccs_finalize;
     uccs_context_create(0, &context);
     uccs_memory_allocate(context, (size_t)MOST * LARGEST, &own);
     uccs_memory_export(own, mine, &length);
@@ -80,10 +81,6 @@ static void complete_uccs(void)
     uccs_flush(context);
 }
 
-static void close_uccs(void)
-{
-    uccs_finalize();
-}
 #else
 static void open_uccs(void) {}
 static void put_uccs(size_t at, const char *from, size_t bytes)
@@ -95,7 +92,6 @@ static void get_uccs(size_t at, char *to, size_t bytes)
     (void)at, (void)to, (void)bytes;
 }
 static void complete_uccs(void) {}
-static void close_uccs(void) {}
 #endif
 
 static inline void one_put(size_t at, const char *from, size_t bytes)
@@ -207,60 +203,50 @@ static void measure_size(void)
     kind = PUT;
 }
 
-static void put_alone(long n, void *bytes)
+#if HAVE_UCCS
+struct mode {
+    uccs_context_t context;
+    uccs_endpoint_t endpoint;
+};
+
+static void put_in(long n, void *argument)
 {
+    const struct mode *mode = argument;
     for (long i = 0; i < n; i++)
-        one_put(0, local[0], (size_t)bytes);
+        uccs_put_large_contiguous(mode->context, mode->endpoint, there, 0, local[0], size, 0);
 }
 
-#if HAVE_UCCS
-static void copy_alone(long n, void *bytes)
+static void copy_alone(long n, void *to)
 {
-    struct uccs_memory_attr attr;
-    uccs_memory_query(there, &attr);
     for (long i = 0; i < n; i++) {
-        memcpy(attr.address, local[0], (size_t)bytes);
+        memcpy(to, local[0], size);
         __asm__ volatile("" ::: "memory");
     }
 }
 
-/* Compares the same put in a context of each kind, and bare copies. They take turns, because the machine changes over
- * time. */
+/* Compares the same put in a context of each kind, and bare copies. */
 static void compare_modes(void)
 {
     static const size_t sizes[] = {8, 4096, 262144};
-    uccs_context_t multiple = context, single;
-    uccs_endpoint_t to_multiple = endpoint, to_single;
-    uccs_context_create(&(struct uccs_context_attr){.id = 1, .threads = UCCS_THREAD_SINGLE}, &single);
-    uccs_endpoint_create(single, UCCS_GROUP_WORLD, partner, &to_single);
+    struct uccs_memory_attr attr;
+    struct mode multiple = {context, endpoint}, single;
+    const char *const names[] = {"multiple", "single", "memcpy"};
+    double ns[3];
+    uccs_context_create(&(struct uccs_context_attr){.id = 1, .threads = UCCS_THREAD_SINGLE}, &single.context);
+    uccs_endpoint_create(single.context, UCCS_GROUP_WORLD, partner, &single.endpoint);
+    uccs_memory_query(there, &attr);
     for (int s = 0; s < 3; s++) {
-        double each[3][BENCH_MOST_BATCHES];
-        void *bytes = (void *)sizes[s];
-        long n = bench_calibrate(put_alone, bytes);
-        for (int i = 0; i < bench.batches; i++) {
-            each[0][i] = bench_time(put_alone, n, bytes) / (double)n;
-            context = single;
-            endpoint = to_single;
-            each[1][i] = bench_time(put_alone, n, bytes) / (double)n;
-            context = multiple;
-            endpoint = to_multiple;
-            each[2][i] = bench_time(copy_alone, n, bytes) / (double)n;
-        }
-        for (int k = 0; k < 3; k++) {
-            bench_result((double)sizes[s] / bench_median(each[k], bench.batches), "GB/s", "%s.%zu",
-                         k == 0   ? "multiple"
-                         : k == 1 ? "single"
-                                  : "memcpy",
-                         sizes[s]);
-        }
+        size = sizes[s];
+        bench_rounds((const struct bench_kind[]){{NULL, put_in, &multiple},
+                                                 {NULL, put_in, &single},
+                                                 {NULL, copy_alone, attr.address}},
+                     3, ns, BENCH_ALONE);
+        for (int k = 0; k < 3; k++)
+            bench_result((double)size / ns[k], "GB/s", "%s.%zu", names[k], size);
     }
-    uccs_context_destroy(single);
 }
 #else
-static void compare_modes(void)
-{
-    (void)put_alone;
-}
+static void compare_modes(void) {}
 #endif
 
 static int has_flag(int argc, char **argv, const char *flag)
@@ -296,12 +282,5 @@ int main(int argc, char **argv)
     }
     if (!by_shmem && bench.me == 0 && bench.pes == 2)
         compare_modes();
-    bench_print("uccs_bandwidth");
-    shmem_barrier_all();
-    if (by_shmem)
-        shmem_free(symmetric);
-    else
-        close_uccs();
-    shmem_finalize();
-    return 0;
+    return bench_end("uccs_bandwidth", 0);
 }

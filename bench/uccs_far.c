@@ -144,15 +144,11 @@ static void add_posted(long n, void *arg)
 
 static void measure_adds(void)
 {
-    double blocking, some, posted, again;
     uccs_request_t request = UCCS_REQUEST_NULL;
     bench.batch_ns = 1e6;
-    bench_pair(add_blocking, add_some, &request, &blocking, &some);
-    bench_pair(add_blocking, add_posted, 0, &again, &posted);
-    bench_result(blocking, "ns", "add.blocking");
-    bench_result(some / WINDOW, "ns", "add.64");
-    bench_result(posted / WINDOW, "ns", "add.posted");
-    bench_ok(uccs_request_release(&request));
+    bench_kinds(&(struct bench_kind){"add.blocking", add_blocking, NULL}, 1, BENCH_ALONE, 1, 0);
+    bench_kinds((const struct bench_kind[]){{"add.64", add_some, &request}, {"add.posted", add_posted, NULL}}, 2,
+                BENCH_ALONE, 1.0 / WINDOW, 0);
 }
 
 /* --- Start */
@@ -185,19 +181,12 @@ int main(int argc, char **argv)
     setenv("UCX_TLS", "tcp,self", 0);
     sides_take();
     shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
-    bench_ok(uccs_init());
     bench_start(argc, argv);
-    bench_ok(uccs_context_create(0, &context));
+    context = bench_context();
     bench_ok(uccs_memory_allocate(context, BYTES, &own));
     memory = bench_share(own, bench.pes - 1);
     shmem_barrier_all();
     if (bench.me == 0)
         measure_all();
-    shmem_barrier_all();
-    bench_print("uccs_far");
-    bench_ok(uccs_memory_release(own));
-    bench_ok(uccs_context_destroy(context));
-    bench_ok(uccs_finalize());
-    shmem_finalize();
-    return 0;
+    return bench_end("uccs_far", 0);
 }

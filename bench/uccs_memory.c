@@ -12,11 +12,11 @@
 
 #include <stdbool.h>
 
-enum { BYTES = 1 << 16, LARGE = 256 << 20, KINDS = 9 };
+enum { BYTES = 1 << 16, LARGE = 256 << 20, KINDS = 10 };
 
 static uccs_context_t context;
 static uccs_endpoint_t one;
-static uccs_memory_t own, there, dynamic, dynamic_there;
+static uccs_memory_t there, dynamic_there;
 static uint64_t address; /* of PE 1's memory, at PE 1 */
 static uint64_t *mapped; /* the same here; null between nodes */
 static char source[4096];
@@ -24,8 +24,8 @@ static char source[4096];
 static void open_all(void)
 {
     struct uccs_memory_attr attr;
-    bench_ok(uccs_init());
-    bench_ok(uccs_context_create(0, &context));
+    uccs_memory_t own, dynamic;
+    context = bench_context();
     bench_ok(uccs_endpoint_create(context, UCCS_GROUP_WORLD, 1, &one));
     bench_ok(uccs_memory_allocate(0, BYTES, &own));
     bench_ok(uccs_memory_dynamic(0, &dynamic));
@@ -37,17 +37,6 @@ static void open_all(void)
     dynamic_there = bench_share(dynamic, 1);
     bench_ok(uccs_memory_query(there, &attr));
     mapped = attr.address;
-}
-
-static void close_all(void)
-{
-    bench_ok(uccs_barrier(UCCS_GROUP_WORLD));
-    bench_ok(uccs_memory_release(there));
-    bench_ok(uccs_memory_release(dynamic_there));
-    bench_ok(uccs_memory_release(dynamic));
-    bench_ok(uccs_memory_release(own));
-    bench_ok(uccs_context_destroy(context));
-    bench_ok(uccs_finalize());
 }
 
 struct lock {
@@ -67,7 +56,7 @@ static void lock_loop(long n, void *argument)
 static void bare_loop(long n, void *argument)
 {
     (void)argument;
-    for (long i = 0; i < n && bench.me == 0 && mapped; i++) {
+    for (long i = 0; i < n && bench.me == 0; i++) {
         __atomic_fetch_add(mapped + 512, 1, __ATOMIC_ACQ_REL);
         __atomic_fetch_add(mapped + 512, 1, __ATOMIC_ACQ_REL);
     }
@@ -113,20 +102,12 @@ int main(int argc, char **argv)
                                        {"put.8.allocated", put_loop, &puts[1]},
                                        {"put.4096.dynamic", put_loop, &puts[2]},
                                        {"put.4096.allocated", put_loop, &puts[3]},
-                                       {"allocate", allocate_loop, 0}};
-    double ns[KINDS];
-    shmem_init();
-    bench_start(argc, argv);
+                                       {"allocate", allocate_loop, 0},
+                                       {"lock.bare", bare_loop, 0}}; /* the last one: left out between nodes */
+    bench_open(argc, argv);
     if (bench.pes != 2)
         return fprintf(stderr, "uccs_memory needs 2 PEs\n"), 1;
     open_all();
-    bench_turns(kinds, KINDS, ns);
-    for (int i = 0; i < KINDS; i++)
-        bench_result(ns[i], "ns", "%s", kinds[i].name);
-    if (mapped)
-        bench_result(bench_together(bare_loop, 0), "ns", "lock.bare");
-    bench_print("uccs_memory");
-    close_all();
-    shmem_finalize();
-    return 0;
+    bench_kinds(kinds, mapped ? KINDS : KINDS - 1, BENCH_TOGETHER, 1, 0);
+    return bench_end("uccs_memory", 0);
 }

@@ -1,4 +1,4 @@
-/* For benchmarks of uccs.h: calls that must succeed, and memory that all PEs import. Include it behind bench.h. */
+/* For benchmarks of uccs.h: calls that must succeed, a context, and memory that all PEs import. Include it behind bench.h. */
 #ifndef BENCH_UCCS_SHARE_H
 #define BENCH_UCCS_SHARE_H
 #include <uccs.h>
@@ -10,6 +10,16 @@ static inline void bench_ok(int status)
         fprintf(stderr, "bench: PE %d: %s\n", bench.me, uccs_status_text(status));
         exit(1);
     }
+}
+
+/* Starts uccs.h. Returns a context. */
+static inline uccs_context_t bench_context(void)
+{
+    uccs_context_t context;
+    bench_ok(uccs_init());
+    bench_close = uccs_finalize;
+    bench_ok(uccs_context_create(NULL, &context));
+    return context;
 }
 
 /* Collective. Returns the memory of PE `root`, whose own it is. */

@@ -179,8 +179,7 @@ static void measure(int rows, int columns, int iterations)
 
 int main(int argc, char **argv)
 {
-    shmem_init();
-    bench_start(argc, argv);
+    bench_open(argc, argv);
     int given = argc > 2 && argv[1][0] != '-';
     int rows = given ? atoi(argv[1]) : 1280, columns = given ? atoi(argv[2]) : 12800;
     if (rows < 2 || columns < 2 * bench.pes) {

@@ -19,9 +19,9 @@ OVER_UCX = ["--mca", "osc", "ucx", "--mca", "opal_common_ucx_tls", "any", "--mca
 PLACES = ["/usr/bin", "/usr/lib64/openmpi/bin", "/usr/local/bin", "/opt/openmpi/bin", "/opt/sos/bin", "/usr/local/sos/bin"]
 
 # name: short, for columns. title: with its version. front(run): the words before the program. env(run): variables. ours: Lateral, or
-# its layer. folder: ways of one folder share compiled programs. spins: waiting PEs keep their core, so with more PEs than cores each
+# its layer. folder: ways of one folder share compiled programs. flags: for the compiler. spins: waiting PEs keep their core, so with more PEs than cores each
 # step of a program takes a time slice of the scheduler.
-Way = namedtuple("Way", "name title compiler front env ours folder spins", defaults=(lambda run: {}, False, None, False))
+Way = namedtuple("Way", "name title compiler front env ours folder spins flags", defaults=(lambda run: {}, False, None, False, ()))
 
 
 def on_hosts(count):

@@ -146,7 +146,6 @@ def experiment_rows():
         for mode in MODES[1:]:
             yield Row(EXPERIMENT, f"SSCA#1 kernel 1, {mode}, {pes} PEs, against blocking", f"ssca1-{pes}/k1.{mode}",
                       f"ssca1-{pes}/k1.blocking", "floor" if mode in limits else None, limits.get(mode))
-        yield Row(EXPERIMENT, f"SSCA#1 kernel 2, {pes} PEs, merged against blocking", f"ssca1-{pes}/k2.merged", f"ssca1-{pes}/k2.blocking")
         yield Row(EXPERIMENT, f"SSCA#1 kernel 1, blocking, {pes} PEs", f"ssca1-{pes}/k1.blocking")
     for pes in WAVEFRONT_PES:
         for grid in GRIDS:

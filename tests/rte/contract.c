@@ -6,7 +6,7 @@
  * "wait": all PEs wait for ever; "late N": PE N does not come to a barrier with a time limit; "claim": all PEs claim the end;
  * "missing": a PE of another node is asked for a value that it has not told; "child": each PE starts a program, which is a job of
  * its own; "refused": a call that fails ends the job in order; "times": the program checks nothing and times the steps of the
- * start (bench/startup.py). */
+ * start (docs/guide/startup.md). */
 #include "base/env.h"
 #include "rte/rte.h"
 
