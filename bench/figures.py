@@ -7,47 +7,71 @@ from collections import namedtuple
 
 try:
     from matplotlib.figure import Figure as Canvas
+    from matplotlib.ticker import LogLocator
 except ImportError:
     Canvas = None
 
 Figure = namedtuple("Figure", "file title panels")
-# points: of the horizontal axis; labels: their names. joined: lines, else dots.
+# unit: a key of QUANTITIES. points: of `axis`; labels: their names. joined: lines over a horizontal axis, else dots beside a vertical one.
 Panel = namedtuple("Panel", "title unit axis points series labels log joined", defaults=(None, True, True))
-# who: "ours", "plain" (the peers), "all", "floor" (a value of ours that stands for the machine), or the name of one way. key: with {}
-# for a point.
+# who: "ours", "plain" (the peers), "all", "reference" (a value of ours that stands for the machine or its network), or the name of one
+# way. key: with {} for a point.
 Series = namedtuple("Series", "words who key")
 
+# What an axis shows, and its larger unit, which is taken where all values are a thousand and more.
+QUANTITIES = {"ns": ("time", "us"), "us": ("time", "ms"), "ms": ("time", "s"), "s": ("time", None), "GB/s": ("bandwidth", None),
+              "MFlop/s": ("rate", "GFlop/s"), "bytes": ("memory", "KB"), "million/s": ("messages", None), "of 1": ("part", None)}
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#A6891F", "#8A8A8A"]
 MARKS, LINES, GREY = "os^vDPX*", ("-", "--", ":", "-."), "#808080"
+WIDTH, HEIGHT, APART = 11.8, 4, 0.16                       # inches of 100 dots; APART: between the ways of one point, of the room of a point
 
 
 def curves(document, panel):
-    """Yields (way, words, values by point, whether it is a floor): a value is (q1, median, q3) or None."""
+    """Yields (way, words, values by point, whether it is a reference): a value is (q1, median, q3) or None."""
     for series in panel.series:
         who = [way for way in document["ways"] if series.who in ("all", way) or series.who == ("ours" if way in document["ours"] else "plain")]
-        for way in document["ours"][:1] if series.who == "floor" else who:
+        for way in document["ours"][:1] if series.who == "reference" else who:
             values = [document["values"].get(way, {}).get(series.key.format(point)) for point in panel.points]
             if any(values):
-                yield way, series.words, values, series.who == "floor"
+                yield way, series.words, values, series.who == "reference"
+
+
+def without_gaps(document, panel):
+    """Returns the panel with the points of which somebody has a value, or None."""
+    held = [any(values[i] for _, _, values, _ in curves(document, panel)) for i in range(len(panel.points))]
+    keep = lambda items: [item for item, there in zip(items, held) if there]
+    return panel._replace(points=keep(panel.points), labels=keep([str(name) for name in panel.labels or panel.points])) if any(held) else None
+
+
+def scale_of(panel, drawn):
+    """Returns the words of the axis of values and a factor for them."""
+    what, larger = QUANTITIES[panel.unit]
+    scaled = larger and min(value[1] for _, _, values, _ in drawn for value in values if value) >= 1000
+    return f"{what} ({larger if scaled else panel.unit})", 1e-3 if scaled else 1
 
 
 def draw_panel(document, panel, axes, below):
-    """Draws a panel, and its legend into the axes below it."""
+    """Draws a panel, and its legend into the axes below it. A colour is a way, if each has one series or there are many, else a series."""
     drawn = list(curves(document, panel))
-    ways, kinds = list(document["ways"]), list(dict.fromkeys(words for _, words, _, _ in drawn))
-    many = len(drawn) > len(COLOURS)                       # then a colour is a way, and a mark one of its series
-    for number, (way, words, values, floor) in enumerate(drawn):
-        at = [(x, value) for x, value in enumerate(values) if value and value[1] > 0]
+    ways, kinds = list(document["ways"]), list(dict.fromkeys(words for _, words, _, reference in drawn if not reference))
+    label, factor = scale_of(panel, drawn)
+    for number, (way, words, values, reference) in enumerate(drawn):
+        shift = 0 if panel.joined or reference else APART * (number - (len(drawn) - 1) / 2)
+        at = [(x + shift, [factor * part for part in value]) for x, value in enumerate(values) if value and value[1] > 0]
         middle = [value[1] for _, value in at]
         spread = [[max(0, value[1] - value[0]) for _, value in at], [max(0, value[2] - value[1]) for _, value in at]]
-        colour, mark = (ways.index(way), kinds.index(words)) if many else (number, number)
-        label = words if floor else ": ".join(text for text in (document["ways"][way], words) if text)
-        axes.errorbar([x for x, _ in at], middle, yerr=spread, linestyle=("" if not panel.joined else ":" if floor else LINES[mark % len(LINES)] if many else "-"),
-                      marker="_" if floor else MARKS[mark % len(MARKS)], markersize=14 if floor and not panel.joined else 5,
-                      color=GREY if floor else COLOURS[colour % len(COLOURS)], label=label, capsize=2, linewidth=1.3)
-    dress(panel, axes)
+        colour = ways.index(way) if len(kinds) == 1 or len(drawn) > len(COLOURS) else number
+        mark = colour if len(kinds) == 1 or reference else kinds.index(words) if len(drawn) > len(COLOURS) else number
+        line = "" if not panel.joined else ":" if reference else LINES[mark % len(LINES)] if len(drawn) > len(COLOURS) else "-"
+        points = [x for x, _ in at]
+        axes.errorbar(*((points, middle) if panel.joined else (middle, points)), **{"yerr" if panel.joined else "xerr": spread}, linestyle=line,
+                      capsize=2, linewidth=1.3, markersize=14 if reference and not panel.joined else 5,
+                      marker="_" if reference and panel.joined else "|" if reference else MARKS[mark % len(MARKS)],
+                      color=GREY if reference else COLOURS[colour % len(COLOURS)],
+                      label=words if reference else ": ".join(text for text in (document["ways"][way], words) if text))
+    dress(panel, axes, label)
     below.axis("off")
-    below.legend(*axes.get_legend_handles_labels(), frameon=False, fontsize=8, labelcolor=GREY, loc="center", ncols=columns_of(document, panel))
+    below.legend(*axes.get_legend_handles_labels(), frameon=False, fontsize=8, labelcolor=GREY, loc="upper center", ncols=columns_of(document, panel))
 
 
 def columns_of(document, panel):
@@ -56,18 +80,23 @@ def columns_of(document, panel):
     return 2 if longest < 36 else 1
 
 
-def dress(panel, axes):
-    labels = [str(label) for label in panel.labels or panel.points]
-    slanted = max(map(len, labels)) > 5 and not panel.joined or max(map(len, labels)) * len(labels) > 60
-    axes.set_xticks(range(len(labels)), labels, rotation=30 if slanted else 0, ha="right" if slanted else "center", fontsize=8)
+def dress(panel, axes, label):
+    across, up = (axes.xaxis, axes.yaxis) if panel.joined else (axes.yaxis, axes.xaxis)
+    across.set_ticks(range(len(panel.labels)), panel.labels, fontsize=8)
+    across.set_label_text(panel.axis, color=GREY)
+    up.set_label_text(label, color=GREY)
     axes.set_title(panel.title, fontsize=10, loc="left", color=GREY)
-    axes.set_xlabel(panel.axis, color=GREY)
-    axes.set_ylabel(panel.unit, color=GREY)
+    if not panel.joined:
+        axes.set_ylim(len(panel.labels) - 0.5, -0.5)
     if panel.log:
-        axes.set_yscale("log")
+        (axes.set_yscale if panel.joined else axes.set_xscale)("log")
+        low, high = up.get_view_interval()
+        up.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
+        up.set_major_formatter(lambda value, _: f"{value:,.10g}")
+        up.set_minor_formatter(lambda value, _: "")
     else:
-        axes.set_ylim(bottom=0)
-    axes.grid(axis="y", color=GREY, alpha=0.3, linewidth=0.6)
+        axes.set(**{"ylim" if panel.joined else "xlim": (0, None)})
+    axes.grid(axis="y" if panel.joined else "both", color=GREY, alpha=0.3, linewidth=0.6)
     axes.tick_params(colors=GREY, which="both")
     axes.set_facecolor("none")
     for side, spine in axes.spines.items():
@@ -82,15 +111,17 @@ def draw(document, figures, folder):
         return []
     made = []
     for figure in figures:
-        panels = [panel for panel in figure.panels if any(True for _ in curves(document, panel))]
+        panels = [held for panel in figure.panels if (held := without_gaps(document, panel))]
         if not panels:
             continue
         across = min(2, len(panels))
         rows = [panels[at:at + across] for at in range(0, len(panels), across)]
-        legends = [0.2 * max(-(-len(list(curves(document, panel))) // columns_of(document, panel)) for panel in row) + 0.1 for row in rows]
-        width = 11.8 if across > 1 else max(7, min(11.8, 0.45 * len(panels[0].points)))
-        canvas = Canvas(figsize=(width, sum(4 + legend for legend in legends)), layout="constrained")
-        cells = canvas.subplots(2 * len(rows), across, squeeze=False, height_ratios=[share for legend in legends for share in (4, legend)])
+        shares = []
+        for row in rows:                                   # inches of the panels, and of the legends below them
+            shares.append(max(HEIGHT if panel.joined else 1 + 0.36 * len(panel.points) for panel in row))
+            shares.append(0.2 * max(-(-len(list(curves(document, panel))) // columns_of(document, panel)) for panel in row) + 0.1)
+        canvas = Canvas(figsize=(WIDTH if across > 1 else 8, sum(shares)), layout="constrained")
+        cells = canvas.subplots(2 * len(rows), across, squeeze=False, height_ratios=shares)
         for number, row in enumerate(rows):
             for column in range(across):
                 if column < len(row):

@@ -4,10 +4,11 @@
  *   put   a put of 512 bytes        private  of other memory */
 #include "bench.h"
 
-enum { CALLS = 200000, PUTS = 50000, BLOCKS = 128, WORDS = 4096, SWEEPS = 500 };
+enum { CALLS = 200000, PUTS = 50000, BLOCKS = 128, WORDS = 4096, SWEEPS = 500, QUICK = 20 };
 
 static long words[WORDS];
 static char blocks[BLOCKS][512], from[512];
+static int part = 1; /* of so many, with --quick */
 
 static double now(void)
 {
@@ -20,35 +21,35 @@ static double now(void)
 static double sweep(long *at)
 {
     double begin = now();
-    for (int round = 0; round < SWEEPS; round++)
+    for (int round = 0; round < SWEEPS / part; round++)
         for (int i = 0; i < WORDS; i++) {
             at[i] += i;
             __asm__ volatile("" ::: "memory");
         }
-    return (now() - begin) / (2.0 * SWEEPS * WORDS);
+    return (now() - begin) / (2.0 * (SWEEPS / part) * WORDS);
 }
 
 /* The same word is stored to again, in order. */
 static double time_p(void)
 {
     double begin = now();
-    for (long i = 0; i < CALLS; i++) {
+    for (long i = 0; i < CALLS / part; i++) {
         if (i % WORDS == 0)
             shmem_quiet();
         shmem_long_p(&words[i % WORDS], i, 1);
     }
-    return (now() - begin) / CALLS;
+    return (now() - begin) / (CALLS / part);
 }
 
 static double time_put(void)
 {
     double begin = now();
-    for (long i = 0; i < PUTS; i++) {
+    for (long i = 0; i < PUTS / part; i++) {
         if (i % BLOCKS == 0)
             shmem_quiet();
         shmem_putmem(blocks[i % BLOCKS], from, sizeof from, 1);
     }
-    double took = (now() - begin) / PUTS;
+    double took = (now() - begin) / (PUTS / part);
     shmem_quiet();
     return took;
 }
@@ -57,6 +58,7 @@ int main(int argc, char **argv)
 {
     long other[WORDS] = {0};
     bench_open(argc, argv);
+    part = bench.quick ? QUICK : 1;
     shmem_barrier_all();
     if (bench.me == 0) {
         bench_result(time_p(), "ns", "p");

@@ -37,7 +37,7 @@ def titles(document):
             heads.append(f"{document['ours'][0]}/{way}")
         elif not document["each"] and way in document["ours"]:
             heads.append("ratio")
-    return heads + (["floor", f"{document['ours'][0]}/floor"] if document["each"] else []) + ["target", ""]
+    return heads + (["reference", f"{document['ours'][0]}/reference"] if document["each"] else []) + ["target", ""]
 
 
 def median_of(document, way, key):
@@ -56,7 +56,7 @@ def cells(document, line):
             own = [spread for name, spread in ratios.items() if name.startswith(f"{way}/") and not name.endswith("/bound")]
             row.append(rows.spread_text(own[0]) if own else "")
     if document["each"]:
-        row += [rows.number(median_of(document, ours, line["reference"])), rows.spread_text(ratios.get(f"{ours}/floor"))]
+        row += [rows.number(median_of(document, ours, line["reference"])), rows.spread_text(ratios.get(f"{ours}/reference"))]
     return row + [rows.target_text(line), line["verdict"]]
 
 
@@ -85,7 +85,7 @@ def markdown(heads, table):
 
 def page_text(page, document, pictures):
     about = document["machine"]
-    hop = f"; a cache line goes from one to the other in {about['hop']:.0f} ns" if about.get("hop") else ""
+    hop = f"; a cache line goes from one to the other in {about['hop']:.0f} ns" if about.get("hop") else "; the time of a cache line between them was not kept"
     hop += f" (common cache: {about['cache']})" if about.get("cache") else ""
     named = ", ".join(f"{title} (`{name}`)" for name, title in document["ways"].items())
     noise = "The machine had nothing else to do." if about["busy"] <= 0.1 else \
@@ -95,7 +95,8 @@ def page_text(page, document, pictures):
                          kernel=about["kernel"], compiler=about["compiler"], ucx=f", UCX {about['ucx']}" if about.get("ucx") else "",
                          quick=" (--quick)" if document["quick"] else "", rounds=document["rounds"], ways=named, noise=noise, text=page.text)]
     caption = "; ".join(document["ways"].values())
-    bars = " Bars span the quartiles." if any(value and value[0] < value[2] for of in document["values"].values() for value in of.values()) else ""
+    spread = any(value and value[0] < value[2] for of in document["values"].values() for value in of.values())
+    bars = " Bars span the quartiles of the rounds." if spread else " Medians alone: the rounds of this page were not kept."
     parts += [f"![{title}]({name})\n\n*{title}: {caption}.{bars}*\n" for name, title in pictures]
     for section in dict.fromkeys(line["section"] for line in document["lines"]):
         table = [cells(document, line) for line in document["lines"] if line["section"] == section]
@@ -120,7 +121,7 @@ def scaled(values, unit):
 
 
 def readme_table(document, what, columns, lines):
-    held = [(name, title or document["ways"][name]) for name, title in columns if name == "floor" or name in document["ways"]]
+    held = [(name, title or document["ways"][name]) for name, title in columns if name == "reference" or name in document["ways"]]
     by_key = {line["key"]: line for line in reversed(document["lines"])}
     table = [f"| {what}, medians of {document['rounds']} rounds | " + " | ".join(title for _, title in held) + " |",
              "|---" + "|---:" * len(held) + "|"]
@@ -128,9 +129,9 @@ def readme_table(document, what, columns, lines):
         there = [by_key[key] for key in keys if key in by_key]
         texts = []
         for name, _ in held:
-            values = [median_of(document, document["ours"][0], line["reference"]) if name == "floor" else median_of(document, name, line["key"])
+            values = [median_of(document, document["ours"][0], line["reference"]) if name == "reference" else median_of(document, name, line["key"])
                       for line in there]
-            texts.append(scaled(values, there[0]["unit"]) if there and not (name == "floor" and more) else "")
+            texts.append(scaled(values, there[0]["unit"]) if there and not (name == "reference" and more) else "")
         if any(texts):
             table.append(f"| {question} | " + " | ".join(texts) + " |")
     return "\n".join(table)

@@ -10,22 +10,22 @@ from collections import namedtuple
 # the names of those that run it too. kind: "program" prints JSON; "example" is of examples/ and prints a RESULT line; "timed" is
 # timed from launch to exit. rounds: at most so many. limit: seconds of silence. quick: also with --quick.
 # heavy: peers take minutes for it and get it with --full alone. ours: the names of our ways that run it; None: all.
-Run = namedtuple("Run", "key program count args place peers floors kind rounds limit quick heavy ours",
+Run = namedtuple("Run", "key program count args place peers beside kind rounds limit quick heavy ours",
                  defaults=((), "node", True, (), "program", 99, 180, True, False, None))
 
 # Another program that runs beside, for the machine's or the network's own time. test: "hop", "spawn", or a test of ucx_perftest.
 # unit: "ns" half a round trip, "GB/s", "ns each" of a stream, or "M/s" messages.
-Floor = namedtuple("Floor", "key test size count unit threads", defaults=(0, 1, "", 1))
+Beside = namedtuple("Beside", "key test size count unit threads", defaults=(0, 1, "", 1))
 
-# reference: another value of our own run. against: "floor" (the reference), "peer" (every peer), "best" (the fastest peer of the
+# reference: another value of our own run. against: "reference" (that value), "peer" (every peer), "best" (the fastest peer of the
 # round; its value of the reference, if there is one), the name of a peer, "bound" (a number), or None (held to nothing).
 # limit: at most, or at least when `at_least`.
 Row = namedtuple("Row", "section question key reference against limit at_least", defaults=(None, None, None, False))
 
 # ways(options, build): the ways to run. derive(run, values): adds values that rows need and no program prints. readme: the tables of
 # README.md, by the name of their place: a title, the ways as columns (name, title), and lines (question, keys;
-# a third item: without the floor).
-# each: the table has a ratio to each peer and to the floor; else one, to what the row is held against.
+# a third item: without the reference).
+# each: the table has a ratio to each peer and to the reference; else one, to what the row is held against.
 Page = namedtuple("Page", "name file title text runs rows figures ways readme derive each",
                   defaults=({}, lambda run, values: None, True))
 
@@ -78,7 +78,7 @@ def others(row, way, plain, samples):
     elif row.against in plain:
         yield row.against, samples[row.against].get(row.key), True
     elif row.reference:
-        yield "floor", mine.get(row.reference), row.against == "floor"
+        yield "reference", mine.get(row.reference), row.against == "reference"
     for name in plain if row.against != "best" else ():
         yield name, samples[name].get(row.key), row.against == "peer"
 

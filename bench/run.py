@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures Lateral, its peers and the floor of the machine in turns, and compares them.
+"""Measures Lateral, its peers and the machine itself in turns, and compares them.
 
     bench/run.py [--quick] [--only NAME] [--rounds N] [--peer NAME=PREFIX] [--report] ...     one node
     bench/run.py --hosts | --threads | --mpi | --mpix | --looking ...     the other pages
@@ -8,7 +8,7 @@
     bench/run.py --against TREE ...                       any page against an older build of Lateral
     bench/run.py --guard                                  instructions of hot operations, held to their budgets
 
-One round runs every program of a page once with Lateral and with each of its peers, and runs the floors, in changing order, so that a
+One round runs every program of a page once with Lateral and with each of its peers, and the machine's own programs, in changing order, so that a
 slow moment of the machine hits all alike. The table shows medians over the rounds, and the median of the rounds' ratios
 with its quartiles. bench/pages lists programs, rows and targets. The rounds lie in build/bench/PAGE.json, saved after each program.
 """
@@ -44,9 +44,9 @@ def parse(argv):
     parser.add_argument("--rounds", type=int, help="default 5; 9 with --against")
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=PREFIX",
                         help="where a peer is installed, or the folder with its oshcc and oshrun")
-    parser.add_argument("--no-peers", action="store_true", help="Lateral and the floor alone")
+    parser.add_argument("--no-peers", action="store_true", help="Lateral and the machine itself alone")
     parser.add_argument("--against", type=Path, metavar="TREE",
-                        help="an older build folder of Lateral, or its tree: both in turns, old and new beside each other, without peers and floors")
+                        help="an older build folder of Lateral, or its tree: both in turns, old and new beside each other, alone")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", help="for programs and JSON files")
     parser.add_argument("--report", action="store_true", help="also write docs/results/ and the tables of README.md")
     parser.add_argument("--from", dest="sources", type=Path, action="append", metavar="JSON",
@@ -210,22 +210,37 @@ def one_page(options, page, argv):
         for key in missing:
             note(f"no value for {key}")
         return 1 if missing or document["failed"] or not document["lines"] else 0
+    if not document["lines"]:
+        note(f"nothing was measured for the page '{page.title}'; it stays as it is")
+        return 1
     report.show(document)
     if options.cluster:
         report.write(page, document, options.out / "cluster")
     elif options.report:
         report.write(page, document)
-    return 1 if any(way in document["ours"] for way, _, _ in document["failed"]) or not document["lines"] else 0
+    return 1 if any(way in document["ours"] for way, _, _ in document["failed"]) else 0
+
+
+def page_or_word(options, page, argv):
+    """Measures a page of several. What it lacks on this machine is told, and the others go on."""
+    try:
+        return one_page(options, page, argv)
+    except SystemExit as why:
+        if not isinstance(why.code, str):                  # ended from outside, or the hosts' own run has failed
+            raise
+        note(why.code)
+        return 1
 
 
 def every_page(options, argv):
     """Measures all pages. The rounds of each are kept until the last page is done, so that the same command goes on where it was ended."""
     chosen_pages = [page for page in pages.ALL.values() if chosen(options, page)]
-    status = max([one_page(options, page, argv) for page in chosen_pages])
-    for page in chosen_pages:
-        kept = runner.Rounds(options.out / f"{page.name}.json", {}, False).load()
-        kept.shown = True
-        kept.save()
+    status = max([page_or_word(options, page, argv) for page in chosen_pages])
+    for path in [options.out / f"{page.name}.json" for page in chosen_pages]:
+        if path.exists():
+            kept = runner.Rounds(path, {}, False).load()
+            kept.shown = True
+            kept.save()
     return status
 
 

@@ -1,7 +1,7 @@
 """Compiles the programs of a page, runs them in rounds, and keeps each round in a file, so that an interrupted measurement goes on.
 
-In a round each program runs once with every way, in changing order, and the floors beside it. Its floors' values are kept among ours,
-because a round's ratios use both.
+In a round each program runs once with every way, in changing order, and the machine's or the network's own programs beside it. Their
+values are kept among ours, because a round's ratios use both.
 """
 import json
 import os
@@ -21,7 +21,7 @@ ROOT = HERE.parent
 MAKE_HOSTS = ROOT / "tools" / "dev" / "hosts.py"
 WITH_FLOOR = {"latency"}                                   # programs linked to the floor library
 FLAGS = ["-O2", "-std=gnu17", "-I", ROOT / "examples"]
-FLOOR_TIMEOUT = 60
+PERFTEST_TIMEOUT = 60
 MOST_BUSY, PATIENCE = 0.25, 1                              # share of the processors that others may use; seconds to wait for it
 EXAMPLE_UNITS = {"mflops": "MFlop/s", "mkeys_per_s": "Mkeys/s"}
 
@@ -116,10 +116,10 @@ def execute(run, command, env):
         return {}, {}, why or str(wrong)
 
 
-def perftest(floor, place, port, quick):
+def perftest(other, place, port, quick):
     """Starts ucx_perftest on both hosts, or twice here. Returns its value. Each test has processes of its own: some do not end."""
-    words = ["ucx_perftest", "-p", port, "-t", floor.test, "-s", floor.size, "-n", max(20, floor.count // (10 if quick else 1)),
-             "-w", max(10, floor.count // 10)] + (["-T", floor.threads, "-M", "multi"] if floor.threads > 1 else [])
+    words = ["ucx_perftest", "-p", port, "-t", other.test, "-s", other.size, "-n", max(20, other.count // (10 if quick else 1)),
+             "-w", max(10, other.count // 10)] + (["-T", other.threads, "-M", "multi"] if other.threads > 1 else [])
     env = {**({name: value for name, value in os.environ.items() if name.startswith("UCX_")} if place == "hosts" else {}),
            **(ways.NETWORK and {**ways.NETWORK, "UCX_TLS": "tcp,self"} if place == "hosts" else ways.LOCAL), "UCX_WARN_UNUSED_ENV_VARS": "n"}
 
@@ -131,14 +131,14 @@ def perftest(floor, place, port, quick):
             time.sleep(0.4)
             there = ways.HOSTS[0] if place == "hosts" else "127.0.0.1"
             done = subprocess.run(at(ways.HOSTS[-1], 1, "-f", "-v", there), capture_output=True, text=True, check=False,
-                                  stdin=subprocess.DEVNULL, timeout=FLOOR_TIMEOUT)
+                                  stdin=subprocess.DEVNULL, timeout=PERFTEST_TIMEOUT)
         finally:
             server.terminate()
     row = [line.split(",") for line in done.stdout.splitlines() if line.strip()[:1].isdigit()][-1:]
     if not row:
         raise ValueError("ucx_perftest says nothing")
-    latency, megabytes, rate = (float(row[0][i]) for i in ((-5, -3, -1) if floor.threads == 1 else (-6, -2, -1)))
-    return {"ns": latency * 1e3, "GB/s": megabytes * (1 << 20) / 1e9, "ns each": 1e9 / rate if rate else 0, "M/s": rate / 1e6}[floor.unit]
+    latency, megabytes, rate = (float(row[0][i]) for i in ((-5, -3, -1) if other.threads == 1 else (-6, -2, -1)))
+    return {"ns": latency * 1e3, "GB/s": megabytes * (1 << 20) / 1e9, "ns each": 1e9 / rate if rate else 0, "M/s": rate / 1e6}[other.unit]
 
 
 class Rounds:
@@ -202,28 +202,28 @@ class Session:
             self.failed[way.name, run.key] = one["failed"][way.name] = why
             note(f"{way.title}: {run.key}: {why}")
 
-    def run_floor(self, floor, run, one):
-        """Runs a program that is a floor, and adds its values to ours."""
+    def run_beside(self, other, run, one):
+        """Runs another program beside, and adds its values to ours."""
         folder, quick = self.out / "floor", ["--quick"] * self.options.short
-        if floor.test == "spawn":
+        if other.test == "spawn":
             values, units, why = execute(run, [folder / "floor_spawn", run.count], {})
             values, units = ({key.replace("/time", "/spawn"): value for key, value in of.items()} for of in (values, units))
-        elif floor.test == "hop":
+        elif other.test == "hop":
             values, units, why = execute(run._replace(key="floor", kind="program"), [folder / "floor_hop", *quick], {})
-        elif not shutil.which("ucx_perftest") or floor.key in self.failed or self.options.no_peers:
+        elif not shutil.which("ucx_perftest") or other.key in self.failed or self.options.no_peers:
             return
         else:
-            self.port, key = self.port + 1, f"{run.key}/{floor.key}"
+            self.port, key = self.port + 1, f"{run.key}/{other.key}"
             try:
-                value, why = perftest(floor, run.place, self.port, self.options.short), None
-                values, units = {key: value}, {key: floor.unit.partition(" ")[0]}
+                value, why = perftest(other, run.place, self.port, self.options.short), None
+                values, units = {key: value}, {key: other.unit.partition(" ")[0]}
             except (ValueError, subprocess.TimeoutExpired) as wrong:
                 values, units, why = {}, {}, str(wrong)
         one["values"].setdefault("lateral", {}).update(values)
         self.rounds.units.update(units)
         if why:
-            self.failed[floor.key] = why
-            note(f"floor of {run.key}: {why}")
+            self.failed[other.key] = why
+            note(f"{other.key} beside {run.key}: {why}")
 
     def one_round(self, run, turn):
         end = time.monotonic() + (0 if self.options.smoke else PATIENCE)
@@ -234,8 +234,8 @@ class Session:
         turn %= len(order)
         for way in order[turn:] + order[:turn]:
             self.run_way(way, run, one)
-        for floor in run.floors if any(way.name == "lateral" for way in self.who) and not self.options.against else ():
-            self.run_floor(floor, run, one)
+        for other in run.beside if any(way.name == "lateral" for way in self.who) and not self.options.against else ():
+            self.run_beside(other, run, one)
         self.page.derive(run, one["values"])
         self.rounds.rounds.append(one)
         self.rounds.save()

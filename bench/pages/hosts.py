@@ -1,20 +1,21 @@
 """Over two hosts of this machine (tools/dev/hosts.py), or of a cluster; and over UCX on one node.
 
-ucx_perftest runs beside on the same two hosts. It is the floor: the time of UCX alone for the same bytes.
+ucx_perftest runs beside on the same two hosts. It is the reference: the time of UCX alone for the same bytes.
 """
 import ways
 from figures import Figure, Panel, Series
 from pages.node import COLLECTIVES, EXCHANGE_SIZES, MESSAGE_SIZES, MODES, PUT_SIZES
 from pages.node import SIZES as STREAM_SIZES
-from rows import Floor, Page, Row, Run, size_name
+from rows import Beside, Page, Row, Run, size_name
 
 TEXT = """Two hosts are network namespaces of this one machine, joined by a bridge (`tools/dev/hosts.py`). So the network is the
 kernel's TCP, and both hosts share the machine's cores: sending a byte takes processor time that a real host would
 have for itself. Between the hosts Lateral uses its own module for TCP; Open MPI (ranks of one host share
-memory) runs over UCX and TCP, and so does ucx_perftest on the same two hosts, the floor. Rounds that others disturbed are left out.
+memory) runs over UCX and TCP, and so does ucx_perftest on the same two hosts, the reference where no other is
+named. Rounds that others disturbed are left out.
 
 A peer without counting puts, requests or put_signal runs what a program would use instead: put, fence and atomic, or nbi
-and quiet. `bench/pages/hosts.py` lists programs, floors and targets.
+and quiet. `bench/pages/hosts.py` lists programs, references and targets.
 
 The targets of SSCA#1 compare merged requests with the best blocking run of all and with nbi and quiet of the *peers*, as the
 paper does. Lateral's own nbi and quiet takes as long as its merged requests: both start all operations of a step before they
@@ -24,7 +25,7 @@ and take a small part of the time of the other modes.
 "UCX on one node" shows what a job pays there that forces UCX. Jobs do not do so by themselves: PEs of a node share
 memory, and the rows of the other page are theirs."""
 
-CLUSTER_TEXT = """The floor is ucx_perftest on the same two hosts. UCX chose the network. Where the column of messages alone is equal to
+CLUSTER_TEXT = """The reference is ucx_perftest on the same two hosts. UCX chose the network. Where the column of messages alone is equal to
 Lateral's, the network does not put and get by itself, or the operation is a message on every network (docs/guide/networks.md)."""
 
 COLUMNS = [1600, 3200, 6400, 12800, 25600]
@@ -32,16 +33,16 @@ WAVEFRONT_PES, PES = (2, 4, 8), (2, 4)
 MB = 1 << 20
 YIELDING = ("openmpi.yield",)                              # with more PEs than cores the other one takes minutes
 
-LATENCIES = tuple(Floor(f"am_lat.{size}", "ucp_am_lat", size, 10000 if size < 4096 else 3000, "ns") for size in MESSAGE_SIZES)
-TAG_LATENCY = (Floor("tag_lat.8", "tag_lat", 8, 10000, "ns"),)
-TAG_STREAMS = tuple(Floor(f"tag_bw.{size}", "tag_bw", size, max(20, min(5000, (64 << 20) // size)), "GB/s") for size in STREAM_SIZES)
-PUT_STREAM = (Floor(f"put_bw.{MB}", "ucp_put_bw", MB, 50, "GB/s"), Floor(f"am_bw.{MB}", "ucp_am_bw", MB, 100, "GB/s"))
-RATES = tuple(Floor(f"am_rate.{size}", "ucp_am_bw", size, 50000 if size < 4096 else 5000 if size < 65536 else 200, "ns each")
+LATENCIES = tuple(Beside(f"am_lat.{size}", "ucp_am_lat", size, 10000 if size < 4096 else 3000, "ns") for size in MESSAGE_SIZES)
+TAG_LATENCY = (Beside("tag_lat.8", "tag_lat", 8, 10000, "ns"),)
+TAG_STREAMS = tuple(Beside(f"tag_bw.{size}", "tag_bw", size, max(20, min(5000, (64 << 20) // size)), "GB/s") for size in STREAM_SIZES)
+PUT_STREAM = (Beside(f"put_bw.{MB}", "ucp_put_bw", MB, 50, "GB/s"), Beside(f"am_bw.{MB}", "ucp_am_bw", MB, 100, "GB/s"))
+RATES = tuple(Beside(f"am_rate.{size}", "ucp_am_bw", size, 50000 if size < 4096 else 5000 if size < 65536 else 200, "ns each")
               for size in PUT_SIZES)
 
 
-def over(program, pes, floors=(), args=(), name=None):
-    return Run(f"{name or program}-{pes}", program, pes, args, "hosts", True if pes == 2 else YIELDING, floors)
+def over(program, pes, beside=(), args=(), name=None):
+    return Run(f"{name or program}-{pes}", program, pes, args, "hosts", True if pes == 2 else YIELDING, beside)
 
 
 RUNS = [
@@ -50,8 +51,8 @@ RUNS = [
     *[over("coll", pes, args=("--all",)) for pes in PES], *[over("exchange", pes) for pes in PES],
     *[over("ssca1", pes, args=("14", "--quick")) for pes in PES], *[over("wavefront", pes) for pes in WAVEFRONT_PES],
     *[over("wavefront", 4, args=("1280", str(columns)), name=f"wide{columns}.wavefront") for columns in COLUMNS],
-    *[Run(f"shm.{program}-2", program, 2, place="ucx", floors=floors)
-      for program, floors in (("notify", LATENCIES), ("latency", LATENCIES[:1]), ("barrier", LATENCIES[:1]),
+    *[Run(f"shm.{program}-2", program, 2, place="ucx", beside=beside)
+      for program, beside in (("notify", LATENCIES), ("latency", LATENCIES[:1]), ("barrier", LATENCIES[:1]),
                               ("bandwidth", TAG_STREAMS + PUT_STREAM), ("requests", RATES))]]
 
 
@@ -70,7 +71,7 @@ def message_rows(section, prefix):
     run = f"{prefix}notify-2"
     yield Row(section, "counting put 8 B, half round trip; peer: put, fence, inc", f"{run}/ct.8", f"{run}/am_lat.8", "peer",
               1.0 if prefix else 0.5)
-    yield Row(section, "the same, against UCX's active message", f"{run}/ct.8", f"{run}/am_lat.8", "floor", 1.15)
+    yield Row(section, "the same, against UCX's active message", f"{run}/ct.8", f"{run}/am_lat.8", "reference", 1.15)
     yield Row(section, "the same, against our own put, fence, inc", f"{run}/ct.8", f"{run}/inc.8")
     held, ahead = (("peer", 1.15), ("peer", 1.0)) if prefix else ((), ())
     for size in MESSAGE_SIZES[1:]:
@@ -82,7 +83,7 @@ def message_rows(section, prefix):
     for op in ("p", "put1", "atomic_add", "atomic_set"):
         yield Row(section, f"{op}, many and a quiet", f"{run}/heap.{op}", f"{run}/am_lat.8", *held)
     for op in ("g", "get1", "atomic_fetch", "atomic_fetch_add", "atomic_swap", "atomic_compare_swap"):
-        yield Row(section, f"{op}; floor: a round trip of UCX's messages", f"{run}/heap.{op}", f"{run}/round_trip", *held)
+        yield Row(section, f"{op}; reference: a round trip of UCX's messages", f"{run}/heap.{op}", f"{run}/round_trip", *held)
     run = f"{prefix}barrier-2"
     yield Row(section, "barrier_all, 2 PEs", f"{run}/barrier_all", f"{run}/am_lat.8", *held)
 
@@ -98,11 +99,11 @@ def stream_rows(section, prefix):
     for way in ("put", "get"):
         for size in STREAM_SIZES:
             held = size == MB and not prefix
-            target = ("floor", 0.85) if held else ("peer", 0.87) if prefix else (None, None)
-            yield Row(section, f"{way} {size_name(size)}; floor: tag bandwidth", f"{run}/{way}.{size}", f"{run}/tag_bw.{size}", *target, True)
+            target = ("reference", 0.85) if held else ("peer", 0.87) if prefix else (None, None)
+            yield Row(section, f"{way} {size_name(size)}; reference: tag bandwidth", f"{run}/{way}.{size}", f"{run}/tag_bw.{size}", *target, True)
             if held:
                 yield Row(section, f"{way} {size_name(size)}, against the peer", f"{run}/{way}.{size}", None, "peer", 2.0, True)
-    yield Row(section, "UCX's own put 1 MiB, 50 of them; floor: tag bandwidth", f"{run}/put_bw.{MB}", f"{run}/tag_bw.{MB}", at_least=True)
+    yield Row(section, "UCX's own put 1 MiB, 50 of them; reference: tag bandwidth", f"{run}/put_bw.{MB}", f"{run}/tag_bw.{MB}", at_least=True)
 
 
 def rate_rows(section, prefix):
@@ -132,7 +133,7 @@ def exchange_rows(section):
         for size in EXCHANGE_SIZES:
             for way in ("flags", "barrier"):
                 yield Row(section, f"all-to-all {size_name(size)}, {pes} PEs, counters against {way}", f"exchange-{pes}/ct.{size}",
-                          f"exchange-{pes}/{way}.{size}", "floor", 1.0)
+                          f"exchange-{pes}/{way}.{size}", "reference", 1.0)
         for way in ("flags", "barrier"):
             for size in EXCHANGE_SIZES:
                 yield Row(section, f"all-to-all {size_name(size)}, {pes} PEs, {way}", f"exchange-{pes}/{way}.{size}")
@@ -142,7 +143,7 @@ def wavefront_rows(section):
     runs = [(f"wavefront-{pes}", grid, pes) for pes in WAVEFRONT_PES for grid in ("320x3200", "1280x12800")]
     runs += [(f"wide{columns}.wavefront-4", f"1280x{columns}", 4) for columns in COLUMNS]
     for run, grid, pes in runs:
-        yield Row(section, f"stencil {grid}, {pes} PEs, counters against flags", f"{run}/ct.{grid}", f"{run}/flags.{grid}", "floor", 1.0, True)
+        yield Row(section, f"stencil {grid}, {pes} PEs, counters against flags", f"{run}/ct.{grid}", f"{run}/flags.{grid}", "reference", 1.0, True)
         for way in ("flags", "put_signal"):
             yield Row(section, f"stencil {grid}, {pes} PEs, {way}", f"{run}/{way}.{grid}", at_least=True)
 
@@ -150,8 +151,8 @@ def wavefront_rows(section):
 def ssca1_rows(section):
     for pes in PES:
         run = f"ssca1-{pes}"                               # 49 and 74 % faster: 1 / 1.49, 1 / 1.74 of the time
-        yield Row(section, f"merged, {pes} PEs, against the best blocking of all", f"{run}/k1.merged", f"{run}/best_blocking", "floor", 0.671)
-        yield Row(section, f"merged, {pes} PEs, against the peers' nbi and quiet", f"{run}/k1.merged", f"{run}/peers_nbi", "floor", 0.575)
+        yield Row(section, f"merged, {pes} PEs, against the best blocking of all", f"{run}/k1.merged", f"{run}/best_blocking", "reference", 0.671)
+        yield Row(section, f"merged, {pes} PEs, against the peers' nbi and quiet", f"{run}/k1.merged", f"{run}/peers_nbi", "reference", 0.575)
         for mode in ("merge", "merged"):
             yield Row(section, f"{mode}, {pes} PEs, against our own nbi and quiet", f"{run}/k1.{mode}", f"{run}/k1.nbi")
         for mode in MODES:
@@ -167,10 +168,10 @@ ROWS = [*message_rows("Two hosts: messages", ""), *barrier_rows("Two hosts: mess
 
 # ---------------------------------------------------------------------------------------------- pictures
 
-def panel(title, unit, axis, points, key, own, peers, floor=None, log=True, **more):
-    """A panel of Lateral's ways (name and words), the yielding peer's and the floor's (key and words)."""
+def panel(title, unit, axis, points, key, own, peers, beside=None, log=True, **more):
+    """A panel of Lateral's ways (name and words), the yielding peer's and ucx_perftest's (key and words)."""
     series = [Series(words, "ours", key.replace("WAY", way)) for way, words in own]
-    series += [Series(peers[1], "openmpi.yield", key.replace("WAY", peers[0]))] + ([Series(floor[1], "floor", floor[0])] if floor else [])
+    series += [Series(peers[1], "openmpi.yield", key.replace("WAY", peers[0]))] + ([Series(beside[1], "reference", beside[0])] if beside else [])
     return Panel(title, unit, axis, points, series, log=log, **more)
 
 
@@ -178,33 +179,33 @@ TOLD = [("ct", "counting put"), ("put_signal", "put_signal"), ("inc", "put, fenc
 STENCIL = [("ct", "counters"), ("put_signal", "put_signal"), ("flags", "flags")]
 FIGURES = [
     Figure("hosts-messages.png", "Over hosts: telling the receiver, and all-to-all", [
-        panel("Half a round trip, 2 PEs (lower is better)", "ns", "bytes", MESSAGE_SIZES, "notify-2/WAY.{}", TOLD, ("inc", "put, fence, inc"),
+        panel("Half a round trip, 2 PEs (lower is better)", "ns", "size (bytes)", MESSAGE_SIZES, "notify-2/WAY.{}", TOLD, ("inc", "put, fence, inc"),
               ("notify-2/am_lat.{}", "ucx_perftest, active message")),
-        panel("All-to-all, 4 PEs on 2 hosts (lower is better)", "ns", "bytes to each PE", EXCHANGE_SIZES, "exchange-4/WAY.{}",
+        panel("All-to-all, 4 PEs on 2 hosts (lower is better)", "ns", "size to each PE (bytes)", EXCHANGE_SIZES, "exchange-4/WAY.{}",
               [("ct", "counters"), ("flags", "flags"), ("barrier", "barrier")], ("flags", "flags"))]),
     Figure("hosts-stencil.png", "Over hosts: the pipelined stencil", [
-        panel("Stencil 1280 x 12800 (higher is better)", "MFlop/s", "PEs", WAVEFRONT_PES, "wavefront-{}/WAY.1280x12800", STENCIL,
+        panel("Stencil 1280 x 12800 (higher is better)", "MFlop/s", "number of PEs", WAVEFRONT_PES, "wavefront-{}/WAY.1280x12800", STENCIL,
               ("flags", "flags"), log=False),
-        panel("Stencil 1280 x N, 4 PEs on 2 hosts (higher is better)", "MFlop/s", "N", COLUMNS, "wide{0}.wavefront-4/WAY.1280x{0}", STENCIL,
+        panel("Stencil 1280 x N, 4 PEs on 2 hosts (higher is better)", "MFlop/s", "columns N", COLUMNS, "wide{0}.wavefront-4/WAY.1280x{0}", STENCIL,
               ("flags", "flags"), log=False)]),
     Figure("hosts-stream.png", "Over hosts: bandwidth and many puts", [
-        panel("Bandwidth, 2 PEs (higher is better)", "GB/s", "bytes", STREAM_SIZES, "bandwidth-2/WAY.{}", [("put", "put"), ("get", "get")],
+        panel("Bandwidth, 2 PEs (higher is better)", "GB/s", "size of a put or get", STREAM_SIZES, "bandwidth-2/WAY.{}", [("put", "put"), ("get", "get")],
               ("put", "put"), ("bandwidth-2/tag_bw.{}", "ucx_perftest, tag"), False, labels=[size_name(size) for size in STREAM_SIZES]),
-        panel("A put in a window of 64 (lower is better)", "ns", "bytes", PUT_SIZES, "requests-2/WAY.{}",
+        panel("A put in a window of 64 (lower is better)", "ns", "size of a put", PUT_SIZES, "requests-2/WAY.{}",
               [("merged", "put_nbe, one request"), ("nbi", "put_nbi"), ("put", "put")], ("nbi", "put_nbi"),
               ("requests-2/am_rate.{}", "ucx_perftest, active messages"), labels=[size_name(size) for size in PUT_SIZES])]),
     Figure("hosts-ssca1.png", "Over hosts: SSCA#1", [
-        Panel("SSCA#1 kernel 1, 2 PEs (lower is better)", "ms", "completion", MODES, [Series("", "all", "ssca1-2/k1.{}")], log=False, joined=False)])]
+        Panel("SSCA#1 kernel 1, 2 PEs (lower is better)", "ms", "way to complete", MODES, [Series("", "all", "ssca1-2/k1.{}")], log=False, joined=False)])]
 
-README = {"hosts": ("2 hosts of one 2-core machine", [("lateral", "Lateral"), ("openmpi", ""), ("openmpi.yield", ""), ("floor", "ucx_perftest")], [
+README = {"hosts": ("2 hosts of one 2-core machine", [("lateral", "Lateral"), ("openmpi", ""), ("openmpi.yield", ""), ("reference", "ucx_perftest")], [
     ("message and its arrival, 8 B, half a round trip (Lateral: counting put)", ["notify-2/ct.8"]),
     ("the same by put, fence, atomic", ["notify-2/inc.8"]),
     ("nbi put of 8 B, in a window of 64", ["requests-2/nbi.8"]), ("put of 8 B and its quiet", ["requests-2/put.each.8"]),
     ("put of 1 MiB", ["bandwidth-2/put.1048576"]), ("get of 4 KiB", ["bandwidth-2/get.4096"]),
     ("get of one element: g, get", ["latency-2/heap.g", "latency-2/heap.get1"]), ("fetching add", ["latency-2/heap.atomic_fetch_add"]),
-    ("barrier, 2 and 4 PEs", ["barrier-2/barrier_all", "barrier-4/barrier_all"], "no floor"), ("sum of 64 KiB, 2 PEs", ["coll-2/reduce.65536"]),
-    ("SSCA#1: blocking, nbi", ["ssca1-2/k1.blocking", "ssca1-2/k1.nbi"], "no floor"),
-    ("SSCA#1: merged requests, requests for 64 cells at a time", ["ssca1-2/k1.merged", "ssca1-2/k1.block"], "no floor")])}
+    ("barrier, 2 and 4 PEs", ["barrier-2/barrier_all", "barrier-4/barrier_all"], "no reference"), ("sum of 64 KiB, 2 PEs", ["coll-2/reduce.65536"]),
+    ("SSCA#1: blocking, nbi", ["ssca1-2/k1.blocking", "ssca1-2/k1.nbi"], "no reference"),
+    ("SSCA#1: merged requests, requests for 64 cells at a time", ["ssca1-2/k1.merged", "ssca1-2/k1.block"], "no reference")])}
 
 PAGE = Page("hosts", "hosts.md", "Over several hosts", TEXT, RUNS, ROWS, FIGURES, ways.openmpi_modes(False, True), README, derive)
 # The targets are those of other machines.

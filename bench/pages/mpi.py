@@ -56,7 +56,7 @@ def rows():
     for op in ("put", "get"):
         yield Row(CREATED, f"512 B of malloc: {WORDS[op]}", f"small-2/small.{op}", None, "best")
     for op in ("put", "get", "fetch_add"):
-        yield Row(DYNAMIC, WORDS[op], f"dynamic-2/dynamic.{op}", None, "best", 1.0)
+        yield Row(DYNAMIC, f"dynamic: {WORDS[op]}", f"dynamic-2/dynamic.{op}", None, "best", 1.0)
     for count in COUNTS:
         yield Row(THREADS, f"{count} threads", f"threads-2/allocate.threads.{count}", None, "best", 1.0 if count == 32 else None)
     yield Row(THREADS, "32 threads, against MPICH", "threads-2/allocate.threads.32", None, "mpich", 0.1)
@@ -80,22 +80,27 @@ def rows():
 ROWS = list(rows())
 
 
-def dots(title, unit, *sections, against="best"):
+def dots(title, unit, *sections):
     """A panel with all rows of these sections."""
-    lines = {row.key: row.question for row in ROWS if row.section in sections and row.against == against}
+    lines = {row.key: row.question for row in ROWS if row.section in sections and row.against == "best"}
     return Panel(f"{title} (lower is better)", unit, "operation", list(lines), [Series("", "all", "{}")], list(lines.values()), joined=False)
 
 
+def busy(kind, words):
+    return Panel(f"The first operation on a window: {words} (lower is better)", "us", "operation", [f"busy.{kind}-2/{kind}.busy.{op}" for op in LATE],
+                 [Series("", "all", "{}")], LATE, joined=False)
+
+
 def ranked(title, unit, name):
-    return Panel(f"{title} (lower is better)", unit, "ranks", RANKS, [Series("", "all", f"creation-{{}}/{name}")])
+    return Panel(f"{title} (lower is better)", unit, "number of ranks", RANKS, [Series("", "all", f"creation-{{}}/{name}")])
 
 
 FIGURES = [Figure("mpi-operations.png", "One operation and its flush", [dots("One operation and its flush", "us", ALLOCATED, CREATED, DYNAMIC)]),
            Figure("mpi-meet.png", "Synchronisation, programs", [dots("Synchronisation", "us", MEET), dots("Programs", "s", PROGRAM)]),
            Figure("mpi-threads.png", "Threads: time per operation of all", [
-               Panel("Put and flush (lower is better)", "us", "threads", COUNTS, [Series("", "all", "threads-2/allocate.threads.{}")])]),
+               Panel("Put and flush (lower is better)", "us", "number of threads", COUNTS, [Series("", "all", "threads-2/allocate.threads.{}")])]),
            Figure("mpi-hosts.png", HOSTS, [dots(HOSTS, "us", HOSTS)]),
-           Figure("mpi-busy.png", BUSY, [dots(BUSY, "us", BUSY, against="bound")]),
+           Figure("mpi-busy.png", BUSY, [busy(kind, words) for kind, words in zip(KINDS, ("allocated", "created", "created, 512 B", "dynamic"))]),
            Figure("mpi-creation.png", "Making and freeing a window", [ranked("Time", "us", "time"), ranked("Memory of a rank", "bytes", "memory")])]
 
 LAYERS = [("openmpi+", ""), ("mpich+", ""), ("openmpi", ""), ("openmpi.sm", ""), ("mpich", "")]

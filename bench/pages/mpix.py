@@ -27,7 +27,7 @@ def rows():
             Row(f"{section}, {words}", question, f"{where}/{name}", held[0] and f"{where}/{held[0]}", *held[1:])
         for size in SIZES:
             yield made("Memory handles", f"put of {size} B, to that on an allocated window", f"windows/windows.handle.{size}",
-                       f"windows/windows.allocate.{size}", "floor", 1.05)
+                       f"windows/windows.allocate.{size}", "reference", 1.05)
         for size in SIZES:
             yield made("Memory handles", f"dynamic window, {size} B, to the best MPI's", f"windows/windows.dynamic.{size}", None, "best")
         yield made("Memory handles", "window from handle, put of 8 B, free, to the best MPI's put on a dynamic window",
@@ -42,35 +42,35 @@ def rows():
             yield made("Threads", f"{threads} threads, process scope", f"scope/process.{threads}.8", None, "best")
         for size in ORDERED_SIZES:
             yield made("Order", f"ordered put of {size} B, to an unordered one", f"order/order.ordered.{size}", f"order/order.none.{size}",
-                       "floor", 1.2)
+                       "reference", 1.2)
         for size in ORDERED_SIZES:
             yield made("Order", f"ordered put of {size} B, to put and flush", f"order/order.ordered.{size}", f"order/order.flush.{size}",
-                       "floor", 0.2 if where == "hosts" and size == 8 else None)
+                       "reference", 0.2 if where == "hosts" and size == 8 else None)
 
 
 ROWS = list(rows())
 
 
-def figure(number, title, axis, points, *series, labels=None):
+def figure(number, title, axis, points, *series, labels=None, joined=True):
     """A picture with a panel for each place; series: words, who, key."""
     return Figure(f"mpix-{number}.png", f"Figure {number}: {title}", [
-        Panel(f"{words} (lower is better)", "us", axis, points, [Series(of, who, f"{where}/{key}") for of, who, key in series], labels)
+        Panel(f"{words} (lower is better)", "us", axis, points, [Series(of, who, f"{where}/{key}") for of, who, key in series], labels, joined=joined)
         for where, words in PLACES.items()])
 
 
 FIGURES = [
-    figure(4, "put and flush", "bytes", SIZES, ("allocated", "all", "windows/windows.allocate.{}"), ("dynamic", "all", "windows/windows.dynamic.{}")),
-    figure(5, "100,000 puts of a byte, the target computes for 3 s", "window", tuple(KINDS), ("", "all", "busy/busy.{}"), labels=list(KINDS.values())),
-    figure(8, "put and flush of 1 and 32 threads", "bytes", SCOPE_SIZES, ("1 thread", "plain", "scope/process.1.{}"),
+    figure(4, "put and flush", "size (bytes)", SIZES, ("allocated", "all", "windows/windows.allocate.{}"), ("dynamic", "all", "windows/windows.dynamic.{}")),
+    figure(5, "100,000 puts of a byte, the target computes for 3 s", "window", tuple(KINDS), ("", "all", "busy/busy.{}"), labels=list(KINDS.values()), joined=False),
+    figure(8, "put and flush of 1 and 32 threads", "size (bytes)", SCOPE_SIZES, ("1 thread", "plain", "scope/process.1.{}"),
            ("32 threads", "plain", "scope/process.32.{}"), ("1 thread, thread scope", "ours", "scope/thread.1.{}"),
            ("32, process scope", "ours", "scope/process.32.{}"), ("32, thread scope", "ours", "scope/thread.32.{}")),
-    figure(9, "put and flush of 8 bytes", "threads", THREADS, ("flush", "plain", "scope/process.{}.8"),
+    figure(9, "put and flush of 8 bytes", "number of threads", THREADS, ("flush", "plain", "scope/process.{}.8"),
            ("process scope", "ours", "scope/process.{}.8"), ("thread scope", "ours", "scope/thread.{}.8")),
-    figure(10, "puts with flushes, without, and in order without", "bytes", ORDERED_SIZES, ("flush", "all", "order/order.flush.{}"),
+    figure(10, "puts with flushes, without, and in order without", "size (bytes)", ORDERED_SIZES, ("flush", "all", "order/order.flush.{}"),
            ("none", "all", "order/order.none.{}"), ("ordered", "ours", "order/order.ordered.{}")),
-    figure(11, "put and flush of 32 threads, process scope", "bytes", SCOPE_SIZES, ("unordered", "all", "scope/process.32.{}"),
+    figure(11, "put and flush of 32 threads, process scope", "size (bytes)", SCOPE_SIZES, ("unordered", "all", "scope/process.32.{}"),
            ("ordered", "ours", "scope/ordered.32.{}")),
-    figure(12, "windows of memory handles", "bytes", SIZES, ("dynamic", "plain", "windows/windows.dynamic.{}"),
+    figure(12, "windows of memory handles", "size (bytes)", SIZES, ("dynamic", "plain", "windows/windows.dynamic.{}"),
            ("allocated", "ours", "windows/windows.allocate.{}"), ("memory handle", "ours", "windows/windows.handle.{}"),
            ("with making and freeing", "ours", "windows/windows.made.{}"))]
 

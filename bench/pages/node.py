@@ -1,12 +1,12 @@
-"""One node: the OpenSHMEM functions, requests and counters beside the peers and the floor of the machine."""
+"""One node: the OpenSHMEM functions, requests and counters beside the peers and the machine itself."""
 import ways
 from figures import Figure, Panel, Series
-from rows import Floor, Page, Row, Run, size_name
+from rows import Beside, Page, Row, Run, size_name
 
-TEXT = """The floor is the time of the machine itself, measured in the same run: the same access by a one-line function of
+TEXT = """The reference is the time of the machine itself, measured in the same run: the same access by a one-line function of
 another shared library, one hop of a cache line between two cores by plain stores and loads, memcpy
 between the same two places, or the start of as many processes that do nothing. In the experiments with requests and counters it is
-another way to do the same work. `bench/pages/node.py` lists the floor and
+another way to do the same work. `bench/pages/node.py` lists the reference and
 the target of every row. The head of every program in `bench/` describes it. `bench/ways.py` holds the way to
 start each peer. A dash marks a row that a peer cannot run, or needs minutes for (`--full` waits for it).
 Over several hosts: [hosts.md](hosts.md). Many threads in one process: [threads.md](threads.md). MPI: [mpi.md](mpi.md),
@@ -25,7 +25,7 @@ EXCHANGE_PES, SSCA1_PES, WAVEFRONT_PES = (2, 4, 8), (2, 4), (1, 2, 4, 8)
 GRIDS = ["320x3200", "1280x12800"]
 MODES = ["blocking", "nbi", "request", "merge", "merged", "block", "ranges"]
 REQUEST, COUNTER, EXPERIMENT = "Requests", "Counters", "Requests and counters in programs"
-SPAWN, HOP = (Floor("spawn", "spawn"),), (Floor("hop", "hop"),)
+SPAWN, HOP = (Beside("spawn", "spawn"),), (Beside("hop", "hop"),)
 
 
 def some(program, counts, **more):
@@ -38,8 +38,8 @@ RUNS = [
     Run("coll-2", "coll", 2), Run("coll-4", "coll", 4), *some("rss", (2, 16)),
     Run("stencil-2", "stencil", 2, ("100", "12800", "1280", "--json"), kind="example"),
     Run("isort-2", "isort", 2, ("24", "--json"), kind="example"), Run("dataflow-2", "dataflow", 2, peers=("openmpi",)),
-    *[Run(f"launch-{pes}", "launch", pes, kind="timed", floors=SPAWN, quick=pes < 256, heavy=pes == 256) for pes in (2, 16, 256)],
-    Run("requests-2", "requests", 2), Run("notify-2", "notify", 2, floors=HOP), *some("exchange", EXCHANGE_PES), *some("ssca1", SSCA1_PES),
+    *[Run(f"launch-{pes}", "launch", pes, kind="timed", beside=SPAWN, quick=pes < 256, heavy=pes == 256) for pes in (2, 16, 256)],
+    Run("requests-2", "requests", 2), Run("notify-2", "notify", 2, beside=HOP), *some("exchange", EXCHANGE_PES), *some("ssca1", SSCA1_PES),
     *some("wavefront", WAVEFRONT_PES)]
 
 
@@ -48,17 +48,17 @@ def element_rows():
         for op in ELEMENT_OPS:
             key = f"latency-2/{region}.{op}"
             what = {"put1": "put of 1 element", "get1": "get of 1 element"}.get(op, op)
-            yield Row(ACCESS, f"{what}, {region}", key, key + ".floor", "floor", 2.0 if op.endswith("1") else 1.5)
-    yield Row(ACCESS, "fetch_add, against the bare instruction", "latency-2/fetch_add", "latency-2/bare", "floor", 1.2)
+            yield Row(ACCESS, f"{what}, {region}", key, key + ".floor", "reference", 2.0 if op.endswith("1") else 1.5)
+    yield Row(ACCESS, "fetch_add, against the bare instruction", "latency-2/fetch_add", "latency-2/bare", "reference", 1.2)
     yield Row(ACCESS, "fetch_add, 2 PEs contend", "latency-2/fetch_add.contended")
 
 
 def message_rows():
     for way, what, limit in (("p", "p", None), ("inc.near", "put + fence + atomic_inc", 1.3), ("put_signal.near", "put_signal", 1.3)):
-        yield Row(MESSAGE, f"{what}, half round trip in one cache line", f"notify-2/{way}", "notify-2/hop", "floor" if limit else None, limit)
+        yield Row(MESSAGE, f"{what}, half round trip in one cache line", f"notify-2/{way}", "notify-2/hop", "reference" if limit else None, limit)
     for way in ("inc", "put_signal"):
         yield Row(MESSAGE, f"{way}, the flag in another cache line, against plain stores", f"notify-2/{way}.8", "notify-2/store.8")
-    yield Row(MESSAGE, "barrier_all, 2 PEs", "barrier-2/barrier_all", "barrier-2/hop", "floor", 1.5)
+    yield Row(MESSAGE, "barrier_all, 2 PEs", "barrier-2/barrier_all", "barrier-2/hop", "reference", 1.5)
     for pes in (4, 8, 16):
         yield Row(MESSAGE, f"barrier_all, {pes} PEs", f"barrier-{pes}/barrier_all")
     yield Row(MESSAGE, "one cache-line hop, program without a library", "floor/hop")
@@ -67,14 +67,14 @@ def message_rows():
 
 def bandwidth_rows():
     for size in SIZES:
-        yield Row(BANDWIDTH, f"put {size_name(size)}", f"bandwidth-2/put.{size}", f"bandwidth-2/memcpy.{size}", "floor", 0.95, True)
+        yield Row(BANDWIDTH, f"put {size_name(size)}", f"bandwidth-2/put.{size}", f"bandwidth-2/memcpy.{size}", "reference", 0.95, True)
     for size in SIZES:
         yield Row(BANDWIDTH, f"get {size_name(size)}", f"bandwidth-2/get.{size}", f"bandwidth-2/memcpy.from.{size}", at_least=True)
 
 
 def start_rows():
     for pes in (2, 16, 256):
-        yield Row(START, f"launch to exit, {pes} PEs", f"launch-{pes}/time", f"launch-{pes}/spawn", "floor", 2.0)
+        yield Row(START, f"launch to exit, {pes} PEs", f"launch-{pes}/time", f"launch-{pes}/spawn", "reference", 2.0)
     for pes in (2, 16):
         yield Row(START, f"resident memory per PE after init, {pes} PEs", f"rss-{pes}/after_init", None, "bound", 4.0)
 
@@ -88,7 +88,7 @@ def collective_rows():
                 key = f"coll-{pes}/{name}.{size}"
                 yield Row(COLLECTIVE, f"{name} {size_name(size)}, {pes} PEs", key, key + ".floor" if size > 8 else None, "peer", 1.0)
                 if size == 4 << 20:      # 0.8 of the speed of memcpy is 1.25 of its time
-                    yield Row(COLLECTIVE, f"{name} {size_name(size)}, {pes} PEs, against memcpy", key, key + ".floor", "floor", 1.25)
+                    yield Row(COLLECTIVE, f"{name} {size_name(size)}, {pes} PEs, against memcpy", key, key + ".floor", "reference", 1.25)
 
 
 def program_rows():
@@ -105,7 +105,7 @@ def request_rows():
                           ("merge.new", "a new request for each put, merged into a new one")):
             goal = way in ("request", "merged")
             yield Row(REQUEST, f"{what}, {size_name(size)}, against nbi puts", f"requests-2/{way}.{size}", f"requests-2/nbi.{size}",
-                      "floor" if goal else None, 1.5 if goal else None)
+                      "reference" if goal else None, 1.5 if goal else None)
     for size in PUT_SIZES:
         yield Row(REQUEST, f"put and wait for its request, {size_name(size)}, against put and quiet",
                   f"requests-2/request.each.{size}", f"requests-2/put.each.{size}")
@@ -118,14 +118,14 @@ def request_rows():
 def counter_rows():
     for size in PUT_SIZES[:5]:
         yield Row(COUNTER, f"counting put, {size_name(size)}, against put, fence, atomic", f"requests-2/put_ct.{size}",
-                  f"requests-2/put_inc.{size}", "floor", 1.1)
-    yield Row(COUNTER, "message and count, half round trip, against a hop", "notify-2/ct.8", "notify-2/hop", "floor", 1.3)
+                  f"requests-2/put_inc.{size}", "reference", 1.1)
+    yield Row(COUNTER, "message and count, half round trip, against a hop", "notify-2/ct.8", "notify-2/hop", "reference", 1.3)
     for way, what in (("ct", "counting put"), ("put_signal_add", "put_signal that adds")):
         yield Row(COUNTER, f"half round trip, {what}, 8 B, against put_signal that sets", f"notify-2/{way}.8",
-                  "notify-2/put_signal.8", "floor", 1.15)
+                  "notify-2/put_signal.8", "reference", 1.15)
     for size in MESSAGE_SIZES:
         yield Row(COUNTER, f"half round trip, {size_name(size)}, against put, fence, flag", f"notify-2/ct.{size}",
-                  f"notify-2/inc.{size}", "floor", 1.0)
+                  f"notify-2/inc.{size}", "reference", 1.0)
     for pes in EXCHANGE_PES:
         for size in EXCHANGE_SIZES:
             yield Row(COUNTER, f"all-to-all {size_name(size)}, {pes} PEs, against flags", f"exchange-{pes}/ct.{size}",
@@ -145,12 +145,12 @@ def experiment_rows():
     for pes in SSCA1_PES:
         for mode in MODES[1:]:
             yield Row(EXPERIMENT, f"SSCA#1 kernel 1, {mode}, {pes} PEs, against blocking", f"ssca1-{pes}/k1.{mode}",
-                      f"ssca1-{pes}/k1.blocking", "floor" if mode in limits else None, limits.get(mode))
+                      f"ssca1-{pes}/k1.blocking", "reference" if mode in limits else None, limits.get(mode))
         yield Row(EXPERIMENT, f"SSCA#1 kernel 1, blocking, {pes} PEs", f"ssca1-{pes}/k1.blocking")
     for pes in WAVEFRONT_PES:
         for grid in GRIDS:
             yield Row(EXPERIMENT, f"wavefront {grid}, {pes} PEs, counters against flags", f"wavefront-{pes}/ct.{grid}",
-                      f"wavefront-{pes}/flags.{grid}", "floor" if pes > 1 else None, 1.0 if pes > 1 else None, True)
+                      f"wavefront-{pes}/flags.{grid}", "reference" if pes > 1 else None, 1.0 if pes > 1 else None, True)
         for way in ("flags", "put_signal"):
             for grid in GRIDS:
                 yield Row(EXPERIMENT, f"wavefront {grid} by {way}, {pes} PEs", f"wavefront-{pes}/{way}.{grid}", at_least=True)
@@ -163,15 +163,15 @@ ROWS = [*element_rows(), *message_rows(), *bandwidth_rows(), *start_rows(), *col
 
 SIZE_NAMES, PUT_NAMES = [size_name(size) for size in SIZES], [size_name(size) for size in PUT_SIZES]
 ELEMENTS = [f"{region}.{op}" for region in ("heap", "global") for op in ("p", "g", "put1", "atomic_fetch_add")]
-MESSAGES = {"notify-2/p": "p", "notify-2/inc.near": "put, fence,\ninc", "notify-2/put_signal.near": "put_signal",
-            **{f"barrier-{pes}/barrier_all": f"barrier\n{pes} PEs" for pes in (2, 4, 16)}}
+MESSAGES = {"notify-2/p": "p", "notify-2/inc.near": "put, fence, inc", "notify-2/put_signal.near": "put_signal",
+            **{f"barrier-{pes}/barrier_all": f"barrier, {pes} PEs" for pes in (2, 4, 16)}}
 COLL_SIZES = [(8, "8 B"), (64 << 10, "64 KiB"), (4 << 20, "4 MiB")]
 
 
 def collectives(pes):
     points = {f"coll-{pes}/{name}.{size}": f"{name} {text}" for name in COLLECTIVES for size, text in COLL_SIZES}
-    return Panel(f"Collectives, {pes} PEs (lower is better)", "ns", "collective and bytes of a PE", list(points),
-                 [Series("", "all", "{}"), Series("memcpy", "floor", "{}.floor")], list(points.values()), joined=False)
+    return Panel(f"Collectives, {pes} PEs (lower is better)", "ns", "collective and size of a PE's part", list(points),
+                 [Series("", "all", "{}"), Series("memcpy", "reference", "{}.floor")], list(points.values()), joined=False)
 
 
 def shared(title, unit, axis, points, labels, key, own, peers, log=True):
@@ -181,34 +181,34 @@ def shared(title, unit, axis, points, labels, key, own, peers, log=True):
 
 
 FIGURES = [
-    Figure("peers.png", "Lateral, its peers and the floor of the machine", [
+    Figure("peers.png", "Lateral, its peers and the machine itself", [
         Panel("One element, to another PE (lower is better)", "ns", "operation", ELEMENTS,
-              [Series("", "all", "latency-2/{}"), Series("floor", "floor", "latency-2/{}.floor")],
-              [text.replace("atomic_", "").replace(".", "\n") for text in ELEMENTS], joined=False),
+              [Series("", "all", "latency-2/{}"), Series("one-line function of another library", "reference", "latency-2/{}.floor")],
+              [text.replace("atomic_", "").replace(".", ": ") for text in ELEMENTS], joined=False),
         Panel("Half round trip, barrier (lower is better)", "ns", "operation", list(MESSAGES), [Series("", "all", "{}")],
               list(MESSAGES.values()), joined=False),
-        Panel("put bandwidth (higher is better)", "GB/s", "bytes", SIZES,
-              [Series("", "all", "bandwidth-2/put.{}"), Series("memcpy", "floor", "bandwidth-2/memcpy.{}")], SIZE_NAMES, log=False),
+        Panel("put bandwidth (higher is better)", "GB/s", "size of a put", SIZES,
+              [Series("", "all", "bandwidth-2/put.{}"), Series("memcpy", "reference", "bandwidth-2/memcpy.{}")], SIZE_NAMES, log=False),
         collectives(2)]),
     Figure("collectives-4.png", "Collectives with 4 PEs", [collectives(4)]),
     Figure("requests.png", "Requests, one and merged", [
-        shared("A put in a window of 64 (lower is better)", "ns per put", "bytes", PUT_SIZES, PUT_NAMES, "requests-2/WAY.{}",
+        shared("A put in a window of 64 (lower is better)", "ns", "size of a put", PUT_SIZES, PUT_NAMES, "requests-2/WAY.{}",
                [("merged", "merged request"), ("request", "request per put"), ("nbi", "nbi and quiet"), ("put", "blocking")], ("nbi", "nbi and quiet")),
-        shared("A put and its completion; a put and its count", "ns per put", "bytes", PUT_SIZES, PUT_NAMES, "requests-2/WAY.{}",
+        shared("A put and its completion; a put and its count (lower is better)", "ns", "size of a put", PUT_SIZES, PUT_NAMES, "requests-2/WAY.{}",
                [("request.each", "put and wait for its request"), ("put_ct", "counting put")], ("put.each", "put and quiet"))]),
     Figure("notify.png", "Telling the receiver", [
-        shared("Ping-pong, half a round trip (lower is better)", "ns", "bytes", MESSAGE_SIZES, None, "notify-2/WAY.{}",
+        shared("Ping-pong, half a round trip (lower is better)", "ns", "size (bytes)", MESSAGE_SIZES, None, "notify-2/WAY.{}",
                [("ct", "counting put"), ("put_signal", "put_signal"), ("inc", "put, fence, flag")], ("inc", "put, fence, flag")),
-        shared("All-to-all, 4 PEs (lower is better)", "ns", "bytes to each PE", EXCHANGE_SIZES, None, "exchange-4/WAY.{}",
+        shared("All-to-all, 4 PEs (lower is better)", "ns", "size to each PE (bytes)", EXCHANGE_SIZES, None, "exchange-4/WAY.{}",
                [("ct", "counters"), ("flags", "flags"), ("barrier", "barrier")], ("flags", "flags"))]),
     Figure("wavefront.png", "The pipelined stencil", [
-        shared(f"Wavefront {grid} (higher is better)", "MFlop/s", "PEs", WAVEFRONT_PES, None, f"wavefront-{{}}/WAY.{grid}",
+        shared(f"Wavefront {grid} (higher is better)", "MFlop/s", "number of PEs", WAVEFRONT_PES, None, f"wavefront-{{}}/WAY.{grid}",
                [("ct", "counters"), ("put_signal", "put_signal"), ("flags", "flags")], ("flags", "flags"), False) for grid in reversed(GRIDS)]),
     Figure("ssca1.png", "SSCA#1", [
-        Panel(f"SSCA#1 kernel 1, {pes} PEs (lower is better)", "ms", "completion", MODES, [Series("", "all", f"ssca1-{pes}/k1.{{}}")],
-              log=False, joined=False) for pes in SSCA1_PES])]
+        Panel(f"SSCA#1 kernel 1, {pes} PEs (lower is better)", "ms", "way to complete", MODES, [Series("", "all", f"ssca1-{pes}/k1.{{}}")],
+              joined=False) for pes in SSCA1_PES])]
 
-README = {"node": ("2 PEs on 2 cores", [("lateral", "Lateral"), ("openmpi", ""), ("sos", ""), ("floor", "the machine")], [
+README = {"node": ("2 PEs on 2 cores", [("lateral", "Lateral"), ("openmpi", ""), ("sos", ""), ("reference", "the machine")], [
     ("8-byte put to the heap", ["latency-2/heap.p"]), ("8-byte put to a global variable", ["latency-2/global.p"]),
     ("atomic fetch-add", ["latency-2/heap.atomic_fetch_add"]), ("barrier (the machine: one hop)", ["barrier-2/barrier_all"]),
     ("barrier, 16 PEs on the 2 cores", ["barrier-16/barrier_all"]),

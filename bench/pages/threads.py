@@ -1,8 +1,8 @@
 """Many threads of one process against as many processes, active messages with many threads in progress, and a coarse lock round every
-call. A row's "floor" is another way to do the same work: fewer threads, processes in place of threads, the lock, ucx_perftest."""
+call. A row's "reference" is another way to do the same work: fewer threads, processes in place of threads, the lock, ucx_perftest."""
 import ways
 from figures import Figure, Panel, Series
-from rows import Floor, Page, Row, Run, size_name
+from rows import Beside, Page, Row, Run, size_name
 
 TEXT = """These are the experiments of the paper on a thread-safe UCCS. the cores limit them:
 
@@ -51,17 +51,17 @@ MEMORY = "Memory and locks of uccs.h"
 LANES = "Threads on lanes, UCX on one node"
 STREAM = "Streams and atomics of uccs.h, UCX over TCP"
 
-PUTS = tuple(Floor(f"ucx_put.{threads}.{size}", "ucp_put_bw", size, max(50, min(20000, (1 << 30) // size // threads ** 2)), "GB/s", threads)
+PUTS = tuple(Beside(f"ucx_put.{threads}.{size}", "ucp_put_bw", size, max(50, min(20000, (1 << 30) // size // threads ** 2)), "GB/s", threads)
              for threads in THREADS for size in SIZES)
-AMS = tuple(Floor(f"ucx_am.{threads}.8", "ucp_am_bw", 8, 100000 // threads ** 2, "M/s", threads) for threads in (1, 2))
+AMS = tuple(Beside(f"ucx_am.{threads}.8", "ucp_am_bw", 8, 100000 // threads ** 2, "M/s", threads) for threads in (1, 2))
 
 
-def own(key, program, pes=2, args=(), peers=False, floors=()):
-    return Run(f"{key}-{pes}", program, pes, args, "free", peers, floors)
+def own(key, program, pes=2, args=(), peers=False, beside=()):
+    return Run(f"{key}-{pes}", program, pes, args, "free", peers, beside)
 
 
-RUNS = [own("am", "uccs_am", floors=AMS), own("memory", "uccs_memory"),
-        *[own("streams", "uccs_bandwidth", pes, peers=True, floors=PUTS if pes == 2 else ()) for pes in (2, 4, 8)],
+RUNS = [own("am", "uccs_am", beside=AMS), own("memory", "uccs_memory"),
+        *[own("streams", "uccs_bandwidth", pes, peers=True, beside=PUTS if pes == 2 else ()) for pes in (2, 4, 8)],
         own("computing", "computing"), own("far", "uccs_far"), own("lanes", "lanes", args=("--ucx",)),
         own("one.lanes", "lanes", args=("--ucx", "--one")), own("accumulate", "uccs_accumulate"),
         *[own("sides.ucx", "uccs_bandwidth", pes, ("--shmem", "--ucx", "--sides")) for pes in (2, 4, 8)],
@@ -72,8 +72,8 @@ def message_rows():
     for threads in MANY[1:]:
         for way in ("injection", "sustained"):
             what = "1050 messages" if way == "injection" else "200,000 messages"
-            yield Row(MESSAGES, f"{what}, {threads} threads, against 1", f"am-2/{way}.{threads}", f"am-2/{way}.1", "floor", 0.5, True)
-    yield Row(MESSAGES, "1000 messages that lie there, the sender asleep, 2 threads, against 1", "am-2/drain.2", "am-2/drain.1", "floor", 0.9, True)
+            yield Row(MESSAGES, f"{what}, {threads} threads, against 1", f"am-2/{way}.{threads}", f"am-2/{way}.1", "reference", 0.5, True)
+    yield Row(MESSAGES, "1000 messages that lie there, the sender asleep, 2 threads, against 1", "am-2/drain.2", "am-2/drain.1", "reference", 0.9, True)
     for threads in MANY:
         yield Row(MESSAGES, f"200,000 messages, {threads} threads, against a coarse lock", f"am-2/sustained.{threads}",
                   f"am-2/coarse.{threads}", at_least=True)
@@ -89,7 +89,7 @@ def stream_rows(section, run, held):
         for threads in THREADS[1:]:
             for size in SIZES:
                 yield Row(section, f"{way} {size_name(size)}, {threads} threads each way, against processes",
-                          f"{run}-2/{way}.{threads}.{size}", f"{run}-{2 * threads}/{way}.1.{size}", "floor" if held else None,
+                          f"{run}-2/{way}.{threads}.{size}", f"{run}-{2 * threads}/{way}.1.{size}", "reference" if held else None,
                           0.95 if held else None, True)
 
 
@@ -98,16 +98,16 @@ def lock_rows():
         limit = 3.0 if size == 8 else 1.6
         for threads in THREADS[1:]:
             yield Row(LOCK, f"put {size_name(size)}, {threads} threads, one way: they have all cores", f"streams-2/oneway.{threads}.{size}",
-                      f"streams-2/oneway_coarse.{threads}.{size}", "floor", limit, True)
+                      f"streams-2/oneway_coarse.{threads}.{size}", "reference", limit, True)
     for size in (8, *SIZES):
         yield Row(LOCK, f"put {size_name(size)}, 4 threads, both ways", f"streams-2/put.4.{size}", f"streams-2/coarse.4.{size}",
-                  "floor" if size == 8 else None, 3.0 if size == 8 else None, True)
+                  "reference" if size == 8 else None, 3.0 if size == 8 else None, True)
 
 
 def mode_rows():
     for size in (8, 4096, 262144):
         yield Row(MODES, f"put {size_name(size)}, MULTIPLE against SINGLE", f"streams-2/multiple.{size}",
-                  f"streams-2/single.{size}", "floor", round(1 / 1.2, 3), True)
+                  f"streams-2/single.{size}", "reference", round(1 / 1.2, 3), True)
         yield Row(MODES, f"put {size_name(size)}, against memcpy", f"streams-2/multiple.{size}", f"streams-2/memcpy.{size}",
                   at_least=True)
 
@@ -139,7 +139,7 @@ def computing_rows():
 
 def accumulate_rows():
     yield Row(ACCUMULATE, "sum of 1,000 doubles, against a plain loop under one lock", "accumulate-2/doubles", "accumulate-2/doubles.plain",
-              "floor", 1.25)
+              "reference", 1.25)
     yield Row(ACCUMULATE, "the same, both PEs at once", "accumulate-2/doubles.contended")
     yield Row(ACCUMULATE, "the same with the old values", "accumulate-2/doubles.fetched")
     yield Row(ACCUMULATE, "addition to an integer, against the bare instruction", "accumulate-2/integer", "accumulate-2/integer.bare")
@@ -147,7 +147,7 @@ def accumulate_rows():
 
 def memory_rows():
     for mode in ("shared", "exclusive"):
-        yield Row(MEMORY, f"a free lock, {mode}: enter and leave, against two atomics", f"memory-2/lock.{mode}", "memory-2/lock.bare", "floor", 3.0)
+        yield Row(MEMORY, f"a free lock, {mode}: enter and leave, against two atomics", f"memory-2/lock.{mode}", "memory-2/lock.bare", "reference", 3.0)
         yield Row(MEMORY, f"the same by two PEs at once, against one, {mode}", f"memory-2/contended.{mode}", f"memory-2/lock.{mode}")
     for size in (8, 4096):
         yield Row(MEMORY, f"put {size_name(size)} and flush, into dynamic memory, against allocated", f"memory-2/put.{size}.dynamic",
@@ -157,15 +157,15 @@ def memory_rows():
 
 def far_rows():
     for name, what in (("beside", "8 KB puts"), ("beside_nb", "8 KB non-blocking puts"), ("other_nb", "the same in a stream of its own")):
-        yield Row(STREAM, f"put and flush beside a thread with {what}, against alone", f"far-2/{name}", f"far-2/{name}.alone", "floor", 1.3)
+        yield Row(STREAM, f"put and flush beside a thread with {what}, against alone", f"far-2/{name}", f"far-2/{name}.alone", "reference", 1.3)
         yield Row(STREAM, "the same, 90th percentile", f"far-2/{name}.p90")
         yield Row(STREAM, "the other thread meanwhile", f"far-2/{name}.rate", None, at_least=True)
-    yield Row(STREAM, "fetching add, 64 under way, against blocking", "far-2/add.64", "far-2/add.blocking", "floor", 0.2)
+    yield Row(STREAM, "fetching add, 64 under way, against blocking", "far-2/add.64", "far-2/add.blocking", "reference", 0.2)
     yield Row(STREAM, "add without the old value, flush after 64", "far-2/add.posted")
     for op, what in (("put", "put_nbi, 64 and a quiet"), ("get", "get")):
         for threads in THREADS[1:]:
             yield Row(LANES, f"{what}, {threads} threads, shared context, against one lane", f"lanes-2/shared.{op}.{threads}",
-                      f"one.lanes-2/shared.{op}.{threads}", "floor", 1.0)
+                      f"one.lanes-2/shared.{op}.{threads}", "reference", 1.0)
         yield Row(LANES, f"{what}, 4 threads, contexts of their own, against shared", f"lanes-2/own.{op}.4", f"lanes-2/shared.{op}.4")
 
 
@@ -173,14 +173,14 @@ ROWS = [*message_rows(), *stream_rows(STREAMS, "streams", True), *lock_rows(), *
         *stream_rows(ANYWHERE, "ucx", False), *substrate_rows(), *computing_rows(), *memory_rows(), *accumulate_rows(), *far_rows()]
 
 FIGURES = [Figure("threads.png", "Threads against processes; messages against receiving threads", [
-    Panel("4 streams each way (higher is better)", "GB/s", "bytes", SIZES, [
+    Panel("4 streams each way (higher is better)", "GB/s", "size of a put or get", SIZES, [
         Series("put, 4 threads", "all", "streams-2/put.4.{}"), Series("put, 4 processes", "all", "streams-8/put.1.{}"),
         Series("get, 4 threads", "ours", "streams-2/get.4.{}"), Series("get, 4 processes", "ours", "streams-8/get.1.{}")],
           [size_name(size) for size in SIZES], log=False),
-    Panel("Messages (higher is better)", "million a second", "receiving threads", MANY, [
+    Panel("Messages (higher is better)", "million/s", "number of receiving threads", MANY, [
         Series("1050 messages", "ours", "am-2/injection.{}"), Series("200,000 messages", "ours", "am-2/sustained.{}"),
         Series("200,000, coarse lock", "ours", "am-2/coarse.{}")], log=False),
-    Panel("Part of a split-phase sum that work hides (higher is better)", "part", "longs", SUMS, [
+    Panel("Part of a split-phase sum that work hides (higher is better)", "of 1", "longs in the sum", SUMS, [
         Series("work off the processor", "ours", "computing-2/overlap_away.{}"),
         Series("work on the processor", "ours", "computing-2/overlap.{}")], log=False)])]
 
