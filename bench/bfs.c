@@ -1,12 +1,12 @@
 /* Breadth-first search, one level after the other: the vertices lie on the PEs in blocks. Whoever finds an edge to a vertex claims it by a
  * compare-and-swap of its parent, and appends it to its owner's queue of the next level.
  *
- *   bfs [SCALE] [--quick]      2^SCALE vertices, 8 edges out of each; default 12
+ *   bfs [SCALE] [--quick]      2^SCALE vertices, 8 edges out of each; default 10
  *
  * `time`: milliseconds of a search. Each PE checks the tree against a search of its own. */
 #include "bench.h"
 
-enum { DEGREE = 8, SEARCHES = 9 };
+enum { DEGREE = 8, SEARCHES = 5 };
 
 static long vertices, block;
 static long *parents, *queues[2]; /* symmetric, of this PE's block */
