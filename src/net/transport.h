@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #define TRANSPORT_SHORT ((size_t)32 << 10)
+#define TRANSPORT_BULK ((size_t)8 << 10) /* see TRANSPORT_CHEAPER */
 
 /* A message that has arrived. Header and data are valid during the event only. */
 struct transport_message {
@@ -56,6 +57,7 @@ enum transport_able {
     TRANSPORT_ORDERS = 4,        /* `order` keeps puts and atomics to one peer in order */
     TRANSPORT_ATOMICS_ALONE = 8, /* atomics, too, complete without that processor */
     TRANSPORT_KNOWN = 16,        /* the connection is made, so what the set lacks it will never have */
+    TRANSPORT_CHEAPER = 32,      /* gets, and puts from TRANSPORT_BULK bytes on, cost less than messages */
 };
 
 /* Atomics of a connection. They are atomic to each other, through whatever connection they come, and not to the

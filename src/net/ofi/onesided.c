@@ -92,6 +92,8 @@ void ofi_find_able(unsigned wanted)
         atomics[0] = find_atomics(FI_UINT32);
         atomics[1] = find_atomics(FI_UINT64);
     }
+    if (ofi_info->ep_attr->protocol != FI_PROTO_RXD) /* of libfabric 1.17: crashes with several under way */
+        able |= TRANSPORT_CHEAPER;
     if (ofi_info->domain_attr->data_progress == FI_PROGRESS_AUTO)
         able |= TRANSPORT_ALONE | (atomics[0] && atomics[1] ? TRANSPORT_ATOMICS_ALONE : 0);
     if (!(able & wanted))

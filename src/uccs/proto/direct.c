@@ -33,6 +33,7 @@ static struct proto_direct *direct_of(struct proto_peer *peer)
     if (!peer->direct)
         uccs_fail("no memory for a connection to PE %d", peer->pe);
     peer->direct->orders = able & TRANSPORT_ORDERS;
+    peer->direct->short_puts = able & proto_wire & ~(unsigned)TRANSPORT_CHEAPER;
     return peer->direct;
 }
 
@@ -92,7 +93,9 @@ static bool may_get(const struct proto_send *send)
 bool proto_direct_can(const struct proto_send *send)
 {
     const size_t bytes = length_of(send);
-    if (!bytes || !direct_of(send->peer) || !has_keys(send->peer, &send->header, bytes))
+    const struct proto_direct *direct = bytes ? direct_of(send->peer) : 0;
+    if (!direct || !(send->into || bytes >= TRANSPORT_BULK || direct->short_puts) ||
+        !has_keys(send->peer, &send->header, bytes))
         return false;
     if (!(send->into ? may_get(send) : proto_direct_may(send->peer)))
         return false;

@@ -138,6 +138,7 @@ enum { PROTO_KEY_CHAINS = 16 };
 /* What one-sided operations of the transport to a peer need; made by the first one. */
 struct proto_direct {
     bool orders;                              /* the transport can keep puts and atomics in order */
+    bool short_puts;                          /* else puts of less than TRANSPORT_BULK bytes are messages */
     bool failed;                              /* a put has failed, and no flush has told */
     struct proto_key *keys[PROTO_KEY_CHAINS]; /* by piece */
     uint64_t landing;                         /* puts that flushes under way cover */

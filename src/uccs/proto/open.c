@@ -102,7 +102,7 @@ static unsigned choose_wire(void)
     const char *how = env_text(ENV_WIRE);
     if (strcmp(how, "messages") == 0)
         return 0;
-    return strcmp(how, "rdma") == 0 ? TRANSPORT_ONESIDED : TRANSPORT_ALONE;
+    return strcmp(how, "rdma") == 0 ? TRANSPORT_ONESIDED : TRANSPORT_ALONE | TRANSPORT_CHEAPER;
 }
 
 /* Returns 0, or -1 after a line. */
