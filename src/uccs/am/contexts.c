@@ -54,18 +54,12 @@ static void wait_for_phase(uint32_t old)
     }
 }
 
-/* Wakes the progress thread of this process if it sleeps. */
-static void wake_own_thread(void)
-{
-    uccs_doorbell_wake(uccs_core.index);
-}
-
 void uccs_am_publish(struct uccs_context *context)
 {
     uccs_pe_shared_open_rings(uccs_core.index, context->attr.id);
     atomic_store_release(&published[context->attr.id], context); /* acquire: uccs_am_published */
     (void)atomic_fetch_or_acqrel(&live, UINT64_C(1) << context->attr.id);
-    wake_own_thread(); /* messages may wait already */
+    uccs_doorbell_wake(uccs_core.index); /* messages may wait already */
 }
 
 /* Turns both phases, since a thread may have read the phase long before it counted itself in. */

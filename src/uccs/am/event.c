@@ -23,7 +23,7 @@ static uint32_t armed;  /* 1: a thread is about to sleep; release: uccs_event_ar
 static uint32_t others; /* rounds since then in which other threads polled; relaxed */
 
 /* Takes `armed` back. Returns false when another thread has done so. */
-static bool disarm(void)
+static bool disarm_event(void)
 {
     if (!atomic_exchange_acqrel(&armed, 0))
         return false;
@@ -32,7 +32,7 @@ static bool disarm(void)
 }
 
 /* The progress thread's, behind its other servers. */
-static enum uccs_served serve(void)
+static enum uccs_served serve_sleeper(void)
 {
     static uint64_t finds; /* seen so far */
     const bool found = finds != uccs_progress_finds;
@@ -40,17 +40,20 @@ static enum uccs_served serve(void)
     if (!atomic_load_acquire(&armed)) /* release: uccs_event_arm */
         return UCCS_SERVED_NOTHING;
     const bool polled = uccs_progress_attended && atomic_fetch_add_relaxed(&others, 1) > 0;
-    if ((found || polled || uccs_am_user_waits()) && disarm())
+    if ((found || polled || uccs_am_user_waits()) && disarm_event())
         (void)!write(event, &(uint64_t){1}, sizeof(uint64_t));
     return UCCS_SERVED_NOTHING;
 }
 
-static uint64_t polls(void)
+static uint64_t count_polls(void)
 {
     return 0;
 }
 
-struct uccs_progress_source uccs_event_source = {.serve = serve, .polls = polls, .descriptor = -1, .alarm = -1};
+struct uccs_progress_source uccs_event_source = {.serve = serve_sleeper,
+                                                 .polls = count_polls,
+                                                 .descriptor = -1,
+                                                 .alarm = -1};
 
 static int make_event(void)
 {
@@ -88,13 +91,13 @@ int uccs_event_arm(void)
     uint64_t count;
     if (event < 0 || uccs_handlers_running)
         return UCCS_ERR_STATE;
-    (void)disarm();
+    (void)disarm_event();
     (void)!read(event, &count, sizeof count);
     atomic_store_relaxed(&others, 0);
     uccs_doorbell_tasks_begin(); /* receivers ring when they have handled a message of this process */
     atomic_store_seqcst(&armed, 1);
     if (uccs_am_user_waits()) {
-        (void)disarm();
+        (void)disarm_event();
         return UCCS_AGAIN;
     }
     uccs_doorbell_ring_mine();

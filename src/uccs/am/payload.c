@@ -62,12 +62,6 @@ static atomic_unseen void give_back(struct uccs_bounce *block)
     atomic_store_release(&block->done, 1); /* acquire: uccs_bounce_collect, at the sender */
 }
 
-static char *region_of(uint32_t pe)
-{
-    size_t bytes;
-    return uccs_memory_region(uccs_index((int)pe), &bytes);
-}
-
 static bool is_own(const struct uccs_bounce *block)
 {
     size_t bytes;
@@ -90,7 +84,7 @@ struct uccs_bounce *uccs_am_block_of(const struct uccs_message *message)
         return 0;
     if (message->source != (uint32_t)uccs_core.me)
         atomic_order_returns(&elsewhere);
-    return (struct uccs_bounce *)(region_of(message->source) + message->block);
+    return (struct uccs_bounce *)(uccs_arena_region(uccs_index((int)message->source)) + message->block);
 }
 
 struct uccs_bounce *uccs_am_hold(struct uccs_am_token *token)

@@ -86,7 +86,7 @@ static bool round_of(int what, uint64_t contexts, int *handlers)
     return collected + found.users + found.own > 0;
 }
 
-static int progress(uint64_t contexts)
+static int make_progress(uint64_t contexts)
 {
     static _Thread_local uint8_t misses;
     int handlers = 0;
@@ -107,13 +107,13 @@ static int progress(uint64_t contexts)
 
 int uccs_progress(void)
 {
-    return progress(UINT64_MAX);
+    return make_progress(UINT64_MAX);
 }
 
 /* Peers wait for what the library's own context does for them, so it comes along. */
 int uccs_context_progress(uccs_context_t context)
 {
-    return context ? progress(UINT64_C(1) << context->attr.id | UINT64_C(1) << PE_SHARED_LIBRARY_CONTEXT) : 0;
+    return context ? make_progress(UINT64_C(1) << context->attr.id | UINT64_C(1) << PE_SHARED_LIBRARY_CONTEXT) : 0;
 }
 
 static void rest_after(bool found, struct uccs_wait *wait)

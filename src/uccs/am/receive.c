@@ -201,46 +201,41 @@ static void keep_replies(struct uccs_context *context)
     }
 }
 
-/* Replies come first, as they free waiting senders. */
-static int poll_context(struct uccs_context *context, int what)
+/* Messages of this node, then those of other nodes. */
+static int poll_messages(struct uccs_context *context, uint32_t which, bool far)
 {
-    int count = poll_ring(context, UCCS_RING_REPLY);
-    if (what & UCCS_AM_USERS)
-        count += poll_ring(context, UCCS_RING_REPLY | UCCS_RING_USER);
-    else
-        keep_replies(context);
-    if (what & UCCS_AM_REQUESTS)
-        count += poll_ring(context, 0);
-    if (what == (UCCS_AM_REQUESTS | UCCS_AM_USERS))
-        count += poll_ring(context, UCCS_RING_USER);
+    int count = poll_ring(context, which);
+    if (lat_unlikely(far))
+        count += poll_packets(UCCS_PACKETS_FAR, context, which);
     return count;
 }
 
-static lat_cold int poll_far(struct uccs_context *context, int what)
+/* Replies come first, as they free waiting senders. */
+static int poll_context(struct uccs_context *context, int what, bool far)
 {
-    int count = poll_packets(UCCS_PACKETS_FAR, context, UCCS_RING_REPLY);
+    int count = poll_messages(context, UCCS_RING_REPLY, far);
     if (what & UCCS_AM_USERS)
-        count += poll_packets(UCCS_PACKETS_FAR, context, UCCS_RING_REPLY | UCCS_RING_USER);
+        count += poll_messages(context, UCCS_RING_REPLY | UCCS_RING_USER, far);
+    else
+        keep_replies(context);
     if (what & UCCS_AM_REQUESTS)
-        count += poll_packets(UCCS_PACKETS_FAR, context, 0);
+        count += poll_messages(context, 0, far);
     if (what == (UCCS_AM_REQUESTS | UCCS_AM_USERS))
-        count += poll_packets(UCCS_PACKETS_FAR, context, UCCS_RING_USER);
+        count += poll_messages(context, UCCS_RING_USER, far);
     return count;
 }
 
 struct uccs_am_found uccs_am_look(int what, uint64_t contexts)
 {
     struct uccs_am_found found = {0};
-    bool waiting = atomic_load_relaxed(&uccs_packets_far); /* a hint: the caller looks again */
+    const bool far = atomic_load_relaxed(&uccs_packets_far); /* a hint: the caller looks again */
     for (uint64_t left = uccs_am_live() & contexts; left; left &= left - 1) {
         uint32_t id = (uint32_t)__builtin_ctzll(left);
         struct uccs_context *context = uccs_am_published(id);
         if (context && id != PE_SHARED_LIBRARY_CONTEXT)
-            found.users += poll_context(context, what);
+            found.users += poll_context(context, what, far);
         else if (context && what & UCCS_AM_REQUESTS)
-            found.own += poll_ring(context, 0);
-        if (lat_unlikely(waiting && context))
-            *(id != PE_SHARED_LIBRARY_CONTEXT ? &found.users : &found.own) += poll_far(context, what);
+            found.own += poll_messages(context, 0, far);
     }
     return found;
 }
@@ -248,10 +243,7 @@ struct uccs_am_found uccs_am_look(int what, uint64_t contexts)
 int uccs_am_look_inner(void)
 {
     struct uccs_context *inner = uccs_am_published(PE_SHARED_LIBRARY_CONTEXT);
-    int found = inner ? poll_ring(inner, 0) : 0;
-    if (inner && atomic_load_relaxed(&uccs_packets_far)) /* a hint: the caller looks again */
-        found += poll_packets(UCCS_PACKETS_FAR, inner, 0);
-    return found;
+    return inner ? poll_messages(inner, 0, atomic_load_relaxed(&uccs_packets_far)) : 0; /* as above */
 }
 
 static bool has_waiting(const struct uccs_context *context, uint32_t which)

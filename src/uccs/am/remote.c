@@ -51,7 +51,7 @@ void uccs_remote_arrived(uccs_am_token_t token, const void *payload, size_t leng
 
 /* --- At the origin */
 
-static void landed(struct uccs_bounce *block)
+static void end_call(struct uccs_bounce *block)
 {
     struct call *call = (struct call *)block->payload;
     const bool failed = call->status != UCCS_OK;
@@ -86,7 +86,7 @@ static struct uccs_bounce *get_block(size_t length, bool nowait)
 /* Counts an operation that is about to be under way. */
 static void begin_call(struct call *call, struct uccs_bounce *block, const struct uccs_remote_later *later)
 {
-    block->landed = landed;
+    block->landed = end_call;
     if ((block->request = later->request))
         uccs_request_begin(block->request);
     if ((call->done = later->local))
@@ -160,7 +160,7 @@ int uccs_remote_start(struct uccs_stream *stream, const struct uccs_access *acce
 int uccs_remote_finish(struct uccs_remote_wait *wait, int status)
 {
     struct uccs_wait turns uccs_scoped = {0};
-    while (atomic_load_acquire(&wait->pending)) /* acqrel: landed */
+    while (atomic_load_acquire(&wait->pending)) /* acqrel: end_call */
         uccs_am_serve(&turns);
     return status == UCCS_OK ? wait->status : status;
 }

@@ -59,7 +59,7 @@ struct fetch {
 };
 
 /* On a thread in progress. */
-static void fetched(void *argument, bool failed)
+static void end_fetch(void *argument, bool failed)
 {
     struct fetch *fetch = argument;
     fetch->block->failed |= failed;
@@ -81,7 +81,7 @@ static int fetch_far(struct uccs_am_token *token, const struct uccs_announce *an
     }
     *fetch = *what;
     token->outcome = UCCS_AM_PENDING;
-    uccs_request_then(request, fetched, fetch);
+    uccs_request_then(request, end_fetch, fetch);
     (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_GET,
                                               .nonblocking = true,
                                               .pe = (int)token->message->source,

@@ -28,7 +28,7 @@ static void end_loan(struct loan *loan, bool failed)
 }
 
 /* The receiver is done with the message. */
-static void landed(struct uccs_bounce *block)
+static void return_loan(struct uccs_bounce *block)
 {
     end_loan(block->cookie, block->failed);
 }
@@ -95,7 +95,7 @@ static int send_loan(const struct uccs_endpoint *endpoint, int slot, enum uccs_a
     if (local && !blocking && (loan->local = uccs_request_materialise(local)))
         uccs_request_begin(loan->local);
     uint64_t at = loan->far ? loan->room.offset : (uintptr_t)content->payload;
-    struct uccs_sending s = {.payload = message, .landed = landed, .cookie = loan};
+    struct uccs_sending s = {.payload = message, .landed = return_loan, .cookie = loan};
     s.head.length = (uint32_t)write_announce(message, content, at, false);
     int status = post_announce(endpoint, slot, cls, &s, op);
     if (status != UCCS_OK) {

@@ -21,12 +21,6 @@ static struct {
     cache_aligned uint64_t count;
 } sent[PE_SHARED_CONTEXTS][PE_SHARED_SENDERS];
 
-static char *my_region(void)
-{
-    size_t bytes;
-    return uccs_memory_region(uccs_core.index, &bytes);
-}
-
 static void serve_for(uint32_t which, struct uccs_wait *wait)
 {
     if (which & UCCS_RING_REPLY)
@@ -95,7 +89,7 @@ static int push_message(const struct uccs_sending *s)
 }
 
 /* Copies the parts, or as many as fill the length: the program may change their lengths meanwhile. */
-static void gather(char *to, const struct uccs_payload *parts, size_t length)
+static void gather_parts(char *to, const struct uccs_payload *parts, size_t length)
 {
     for (size_t bytes; length; to += bytes, length -= bytes, parts++) {
         bytes = parts->length < length ? parts->length : length;
@@ -107,7 +101,7 @@ static void gather(char *to, const struct uccs_payload *parts, size_t length)
 static void copy_payload(char *to, const struct uccs_sending *s)
 {
     if (lat_unlikely(!s->payload))
-        gather(to, s->parts, s->head.length);
+        gather_parts(to, s->parts, s->head.length);
     else
         memcpy(to, s->payload, s->head.length);
 }
@@ -136,7 +130,7 @@ static int take_bounce(struct uccs_sending *s)
             tell_no_room(s);
         serve_for(s->which, &wait);
     }
-    s->head.block = (uint64_t)((char *)s->block - my_region());
+    s->head.block = (uint64_t)((char *)s->block - uccs_arena_region(uccs_core.index));
     if (staged)
         copy_payload(s->block->payload, s);
     s->block->request = s->request;
@@ -239,7 +233,7 @@ bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length
     s.head.id = (uint16_t)id;
     s.head.lane = uccs_thread() % PE_SHARED_SENDERS;
     s.head.staged = block && length;
-    s.head.block = block ? (uint64_t)((char *)block - my_region()) : UCCS_NO_BLOCK;
+    s.head.block = block ? (uint64_t)((char *)block - uccs_arena_region(uccs_core.index)) : UCCS_NO_BLOCK;
     s.block = block;
     if (!try_push(&s)) /* not counted as sent: no flush waits for the inner context */
         return false;
@@ -348,7 +342,7 @@ int uccs_send_vector(uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, c
         return status;
     if (length > UCCS_SHORT_MAX)
         return send_parts(endpoint, id, cls, parts, length, op);
-    gather(small, parts, length);
+    gather_parts(small, parts, length);
     return uccs_am_send(endpoint, id, cls, small, length, op);
 }
 

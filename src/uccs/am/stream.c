@@ -155,7 +155,7 @@ void uccs_stream_order(struct uccs_stream *stream)
     struct proto_issue_log *log = uccs_stream_track(stream);
     uccs_deferred_wait_mine(stream);
     if (log)
-        proto_log_fence(log);
+        (void)proto_log_fence(log, uccs_core.me);
     uccs_fence_stores(); /* acquire: the reader that sees the later store */
 }
 

@@ -1,7 +1,6 @@
 #include "uccs/mem/accumulate.h"
 
 #include "uccs/core/pe_shared.h"
-#include "uccs/mem/accumulate_wide.h"
 #include "uccs/mem/cma.h"
 
 #include <string.h>
@@ -205,21 +204,56 @@ bool uccs_accumulate_atomic(const struct uccs_accumulate_op *change, enum uccs_d
            (address & (kind_size(kinds[change->type]) - 1)) == 0;
 }
 
+/* --- Eight bytes at a time: one instruction or one compare and swap for up to eight elements. Each element changes at once for all
+ * others that reach it by the processor's atomics, of whatever size. */
+
+/* Adds elements of `size` bytes without carries between them: their highest bits are added apart. */
+static void add_words(u64 *at, const u64_at *operand, u64_at *result, size_t words, size_t size)
+{
+    const u64 top = size == 1 ? 0x8080808080808080u : size == 2 ? 0x8000800080008000u : 0x8000000080000000u;
+    for (size_t i = 0; i < words; i++) {
+        const u64 y = operand[i];
+        u64 x = atomic_load_relaxed(&at[i]), sum; /* the swap orders it */
+        do
+            sum = ((x & ~top) + (y & ~top)) ^ ((x ^ y) & top);
+        while (!atomic_cas_acqrel(&at[i], &x, sum)); /* partners: atomics on the word, and acquire loads */
+        if (result)
+            result[i] = x;
+    }
+}
+
+static bool takes_words(unsigned how, size_t size)
+{
+    return how == UCCS_REPLACE || (size < sizeof(u64) && (how == UCCS_NO_OP || how == UCCS_AND || how == UCCS_OR ||
+                                                          how == UCCS_XOR || how == UCCS_SUM));
+}
+
+/* Operand, which UCCS_NO_OP does not read, and result, which may be null, need not be aligned. */
+static void change_words(unsigned how, size_t size, void *at, const void *operand, void *result, size_t words)
+{
+    const u64_at *from = operand;
+    if (how == UCCS_SUM)
+        add_words(at, from, result, words, size);
+    else if (how != UCCS_REPLACE || result)
+        atomics[UCCS_UINT64][how](at, from, result, words);
+    else
+        for (size_t i = 0; i < words; i++)
+            atomic_store_release((u64 *)at + i, (u64)from[i]); /* acquire: loads of wait loops, atomics */
+}
+
 /* The elements before and behind whole words of eight bytes change one by one. */
 static void apply_atomics(const struct uccs_accumulate_op *change, char *here, const char *operand, char *result)
 {
     const size_t size = kind_size(kinds[change->type]), bytes = change->n * size;
     change_kernel *each = atomics[change->type][change->how];
     const size_t head = -(uintptr_t)here & 7, body = bytes > head ? (bytes - head) & ~(size_t)7 : 0;
-    if (body < 16 || change->how == UCCS_ACCUMULATE_SWAP ||
-        !uccs_accumulate_wide_takes((enum uccs_reduction)change->how, size)) {
+    if (body < 16 || change->how == UCCS_ACCUMULATE_SWAP || !takes_words(change->how, size)) {
         each(here, operand, result, change->n);
         return;
     }
     const size_t tail = head + body;
     each(here, operand, result, head / size);
-    uccs_accumulate_wide_apply((enum uccs_reduction)change->how, size, here + head, operand ? operand + head : 0,
-                               result ? result + head : 0, body / 8);
+    change_words(change->how, size, here + head, operand ? operand + head : 0, result ? result + head : 0, body / 8);
     each(here + tail, operand ? operand + tail : 0, result ? result + tail : 0, (bytes - tail) / size);
 }
 

@@ -197,7 +197,7 @@ char *uccs_segment_near(int owner, uint32_t segment, uint64_t where)
     return base ? base + where : 0;
 }
 
-static bool overlaps(const void *start, size_t length, const void *segment, size_t bytes)
+static bool shares_bytes(const void *start, size_t length, const void *segment, size_t bytes)
 {
     const uintptr_t at = (uintptr_t)start, from = (uintptr_t)segment;
     return bytes && (at < from ? length > from - at : at - from < bytes);
@@ -207,7 +207,7 @@ bool uccs_segment_maps_partly(const void *start, size_t length)
 {
     size_t bytes;
     const char *region = my_region(&bytes);
-    return overlaps(start, length, region, bytes) ||
-           overlaps(start, length, (const void *)uccs_core.heap_start, uccs_memory_heap_whole()) ||
-           overlaps(start, length, uccs_memory_image_start(), uccs_memory_image_bytes());
+    return shares_bytes(start, length, region, bytes) ||
+           shares_bytes(start, length, (const void *)uccs_core.heap_start, uccs_memory_heap_whole()) ||
+           shares_bytes(start, length, uccs_memory_image_start(), uccs_memory_image_bytes());
 }

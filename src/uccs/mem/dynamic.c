@@ -10,15 +10,9 @@
 /* Guards the changes of all tables of this process. */
 static pthread_mutex_t changes = PTHREAD_MUTEX_INITIALIZER;
 
-static char *region_of(int owner)
-{
-    size_t bytes;
-    return uccs_memory_region(uccs_index(owner), &bytes);
-}
-
 static struct uccs_dynamic_range *ranges_at(int owner, uint64_t offset)
 {
-    return (struct uccs_dynamic_range *)(region_of(owner) + offset);
+    return (struct uccs_dynamic_range *)(uccs_arena_region(uccs_index(owner)) + offset);
 }
 
 /* --- Reading */
@@ -45,7 +39,8 @@ static struct look begin_look(const struct uccs_dynamic *table, int owner)
 {
     struct uccs_wait wait uccs_scoped = {0};
     for (;;) {
-        struct look look = {.table = table, .version = atomic_load_acquire(&table->version)}; /* release: change */
+        struct look look = {.table = table,
+                            .version = atomic_load_acquire(&table->version)}; /* release: turn_version */
         look.root = atomic_load_acquire(&table->root);
         look.ranges = ranges_at(owner, atomic_load_acquire(&table->ranges));
         if (!(look.version & 1) && atomic_load_relaxed(&table->version) == look.version)
@@ -103,7 +98,7 @@ bool uccs_dynamic_covers(const struct uccs_dynamic *table, uint64_t start, size_
 }
 
 /* Returns true when `next` goes on where `range` ends, for the owner and for its peers. */
-static bool follows(const struct uccs_dynamic_range *range, const struct uccs_dynamic_range *next)
+static bool follows_range(const struct uccs_dynamic_range *range, const struct uccs_dynamic_range *next)
 {
     return next->start == range->start + range->bytes && next->segment == range->segment &&
            (range->segment == UCCS_UNMAPPED || next->where == range->where + range->bytes);
@@ -118,7 +113,7 @@ static bool find_joined(const struct uccs_dynamic *table, int owner, uint64_t ad
         struct uccs_dynamic_range next;
         const bool there = find_range(&look, address, found);
         while (there && found->bytes - (address - found->start) < bytes &&
-               find_range(&look, found->start + found->bytes, &next) && follows(found, &next))
+               find_range(&look, found->start + found->bytes, &next) && follows_range(found, &next))
             found->bytes += next.bytes;
         *version = look.version;
         if (end_look(&look))
@@ -194,7 +189,7 @@ static void write_range(struct uccs_dynamic_range *to, struct uccs_dynamic_range
 }
 
 /* Makes the version odd, and even again. */
-static void change(struct uccs_dynamic *table)
+static void turn_version(struct uccs_dynamic *table)
 {
     atomic_store_release(&table->version, table->version + 1); /* acquire: begin_look */
 }
@@ -211,10 +206,11 @@ static bool grow_table(struct uccs_dynamic *table)
     *more = (struct uccs_dynamic_range){.where = table->ranges};
     for (uint32_t i = 1; i <= table->used; i++)
         write_range(&more[i], old[i]);
-    change(table);
+    turn_version(table);
     table->capacity = capacity;
-    atomic_store_release(&table->ranges, (uint64_t)((char *)more - region_of(uccs_core.me))); /* acquire: begin_look */
-    change(table);
+    atomic_store_release(&table->ranges,
+                         (uint64_t)((char *)more - uccs_arena_region(uccs_core.index))); /* acquire: begin_look */
+    turn_version(table);
     return true;
 }
 
@@ -282,10 +278,10 @@ static int add_range(struct uccs_dynamic *table, struct uccs_dynamic_range range
         return UCCS_ERR_NO_MEMORY;
     struct uccs_dynamic_range *ranges = ranges_at(uccs_core.me, table->ranges);
     range.rank = next_rank();
-    change(table);
+    turn_version(table);
     write_range(&ranges[index], range);
     insert_range(&table->root, ranges, index);
-    change(table);
+    turn_version(table);
     return UCCS_OK;
 }
 
@@ -298,11 +294,11 @@ static int take_away(struct uccs_dynamic *table, uint64_t start)
     const uint32_t index = *link;
     if (!index)
         return UCCS_ERR_INVALID;
-    change(table);
+    turn_version(table);
     take_out(link, ranges);
     set_link(&ranges[index].left, table->free);
     table->free = index;
-    change(table);
+    turn_version(table);
     return UCCS_OK;
 }
 

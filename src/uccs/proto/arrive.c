@@ -56,7 +56,7 @@ static void finish_receive(struct receive *receive)
 
 static void take_kept(struct proto_origin *origin);
 
-static void received(struct proto_sent_token *token, bool failed)
+static void end_receive(struct proto_sent_token *token, bool failed)
 {
     struct receive *receive = (struct receive *)token;
     struct proto_origin *origin = receive->arrival.origin;
@@ -87,7 +87,7 @@ static void fetch_data(const struct proto_arrival *arrival, void *rest)
     struct receive *receive = malloc(sizeof *receive);
     if (!receive)
         uccs_fail("no memory for data of PE %u", arrival->header.from);
-    *receive = (struct receive){.token.done = received, .arrival = *arrival};
+    *receive = (struct receive){.token.done = end_receive, .arrival = *arrival};
     atomic_fence_release(); /* the transport's stores, too, stay behind earlier stores */
     receive->place = room_for(receive);
     switch (proto_transport->receive(arrival->worker->at, rest, receive->place, arrival->bytes, receive)) {

@@ -21,7 +21,7 @@ struct entry {
     uint64_t bytes;
 };
 
-static size_t padded(size_t bytes)
+static size_t pad_bytes(size_t bytes)
 {
     return (bytes + 7) / 8 * 8;
 }
@@ -86,7 +86,7 @@ bool proto_coalesce_fits(size_t bytes)
 void proto_coalesce_add(struct proto_coalescer *coalescer, struct proto_send *send)
 {
     struct proto_worker *worker = send->worker;
-    const size_t bytes = send->bytes, whole = sizeof(struct entry) + padded(bytes);
+    const size_t bytes = send->bytes, whole = sizeof(struct entry) + pad_bytes(bytes);
     if (coalescer->send && coalescer->bytes + whole > PROTO_BATCH_BYTES)
         proto_coalesce_push(coalescer, worker);
     if (!coalescer->send)
@@ -139,7 +139,7 @@ static struct entry take_entry(const struct wire_header *batch, const char *data
     if (left >= sizeof entry)
         memcpy(&entry, data, sizeof entry);
     if (lat_unlikely(left < sizeof entry || entry.bytes > left - sizeof entry ||
-                     padded(entry.bytes) > left - sizeof entry))
+                     pad_bytes(entry.bytes) > left - sizeof entry))
         uccs_fail("PE %u sent a BATCH that is cut off: %zu bytes are left of it", batch->from, left);
     if (lat_unlikely(entry.header.kind == WIRE_BATCH || entry.header.from != batch->from ||
                      entry.header.worker != batch->worker))
@@ -159,7 +159,7 @@ static bool land_batch(struct proto_arrival *arrival, const void *messages)
                                                   .data = data,
                                                   .bytes = entry.bytes};
         proto_arrived(arrival->worker, &message);
-        data += padded(entry.bytes);
+        data += pad_bytes(entry.bytes);
     }
     return true;
 }

@@ -62,7 +62,7 @@ void proto_reference_hold_until(struct proto_peer *peer, struct proto_reference 
 }
 
 /* The transport raises this event. A put that has failed is not under way any more, either. */
-static void landed(struct proto_sent_token *token, bool failed)
+static void end_landing(struct proto_sent_token *token, bool failed)
 {
     struct landing *landing = (struct landing *)token;
     struct proto_peer *peer = landing->peer;
@@ -83,16 +83,16 @@ void proto_land(struct proto_peer *peer, void (*done)(struct proto_peer_flush *f
     struct landing *landing = malloc(sizeof *landing);
     if (!landing)
         uccs_fail("no memory for a flush of PE %d", peer->pe);
-    *landing = (struct landing){{landed}, peer, peer->issued.puts, done, flush};
+    *landing = (struct landing){{end_landing}, peer, peer->issued.puts, done, flush};
     peer->direct->landing = landing->covers;
     proto_count_sending(peer->worker, 1);
     switch (proto_transport->flush(peer->to, landing)) {
-    case TRANSPORT_DONE: landed(&landing->token, false); break;
+    case TRANSPORT_DONE: end_landing(&landing->token, false); break;
     case TRANSPORT_PENDING:
         if (peer->worker != proto_service_worker())
             proto_thread_remind(peer->worker);
         break;
-    default: landed(&landing->token, true);
+    default: end_landing(&landing->token, true);
     }
 }
 

@@ -82,7 +82,7 @@ static void land_all(void)
 static void hear_import(struct proto_arrival *arrival)
 {
     const struct wire_header *header = &arrival->header;
-    proto_answer_word(arrival, header->region.handle, 0, uccs_region_imported(header->at.region, (int)header->from));
+    proto_answer_word(arrival, header->region.handle, 0, uccs_region_imported(header->at.region, (int)header->from), 0);
 }
 
 static void hear_gone(struct proto_arrival *arrival)
@@ -92,7 +92,7 @@ static void hear_gone(struct proto_arrival *arrival)
     const bool busy = proto_reference_invalidate((int)header->from, header->at.region);
     if (busy)
         land_all();
-    proto_answer_word(arrival, header->region.handle, busy, true);
+    proto_answer_word(arrival, header->region.handle, busy, true, 0);
 }
 
 const struct proto_handler proto_on_import = {.landed = hear_import};

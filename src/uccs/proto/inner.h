@@ -2,7 +2,7 @@
  * worker, unless a comment says otherwise.
  *
  * An operation passes initiator, pool, issue, hold_back, send, coalesce or worker on its way out; arrive, target, segment, notify at its
- * target; arrive, pending, handle on its way back. flush, order and issue_log tell of completion; direct, key and reference serve what
+ * target; arrive, pending, handle on its way back. flush, quiet and issue_log tell of completion; direct, key and hold_back serve what
  * the network does by itself. */
 #ifndef UCCS_PROTO_INNER_H
 #define UCCS_PROTO_INNER_H

@@ -38,20 +38,7 @@ struct proto_worker_set *proto_log_workers(struct proto_issue_log *log)
     return &log->workers;
 }
 
-static struct proto_worker *worker_of_log(const struct proto_issue_log *log)
-{
-    return log->workers.own;
-}
-
 /* --- Fences and flushes; any thread */
-
-void proto_log_fence(struct proto_issue_log *log)
-{
-    struct proto_worker *worker = worker_of_log(log);
-    pthread_mutex_lock(&worker->lock);
-    worker->epoch++;
-    pthread_mutex_unlock(&worker->lock);
-}
 
 static bool is_reading(struct proto_issue_log *log, int pe)
 {
@@ -59,9 +46,9 @@ static bool is_reading(struct proto_issue_log *log, int pe)
     return log_peer && log_peer->reading;
 }
 
-bool proto_log_fence_changes(struct proto_issue_log *log, int pe)
+bool proto_log_fence(struct proto_issue_log *log, int pe)
 {
-    struct proto_worker *worker = worker_of_log(log);
+    struct proto_worker *worker = log->workers.own;
     pthread_mutex_lock(&worker->lock);
     worker->epoch++;
     bool reads = is_reading(log, pe);
@@ -113,7 +100,7 @@ static struct proto_log_peer *next_log_peer(struct proto_issue_log *log, struct 
 static bool flush_log(struct proto_issue_log *log, const int *pes, size_t npes, struct uccs_request *request,
                       bool waits)
 {
-    struct proto_worker *worker = worker_of_log(log);
+    struct proto_worker *worker = log->workers.own;
     pthread_mutex_lock(&worker->lock);
     proto_log_tidy(log);
     struct walk walk = walk_of(log, pes, npes);
@@ -132,7 +119,7 @@ bool proto_log_flush(struct proto_issue_log *log, const int *pes, size_t npes, s
 
 static bool is_local(struct proto_issue_log *log, const int *pes, size_t npes)
 {
-    struct proto_worker *worker = worker_of_log(log);
+    struct proto_worker *worker = log->workers.own;
     uint32_t busy = 0;
     pthread_mutex_lock(&worker->lock);
     struct walk walk = walk_of(log, pes, npes);
@@ -146,13 +133,13 @@ void proto_log_wait_local(struct proto_issue_log *log, const int *pes, size_t np
 {
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
     while (!is_local(log, pes, npes))
-        proto_pause(worker_of_log(log), &wait);
+        proto_pause(log->workers.own, &wait);
 }
 
 bool proto_log_quiet(struct proto_issue_log *log, const int *pes, size_t npes)
 {
     struct uccs_request all = {.pending = 1};
-    struct proto_worker *worker = worker_of_log(log);
+    struct proto_worker *worker = log->workers.own;
     if (!flush_log(log, pes, npes, &all, true))
         uccs_fail("no memory for a flush");
     proto_wait_for(worker, &all);
@@ -165,7 +152,7 @@ bool proto_log_quiet(struct proto_issue_log *log, const int *pes, size_t npes)
 
 bool proto_log_idle(struct proto_issue_log *log)
 {
-    struct proto_worker *worker = worker_of_log(log);
+    struct proto_worker *worker = log->workers.own;
     pthread_mutex_lock(&worker->lock);
     proto_log_tidy(log);
     bool idle = !log->active;
@@ -175,7 +162,7 @@ bool proto_log_idle(struct proto_issue_log *log)
 
 bool proto_log_reads(struct proto_issue_log *log, int pe)
 {
-    struct proto_worker *worker = worker_of_log(log);
+    struct proto_worker *worker = log->workers.own;
     pthread_mutex_lock(&worker->lock);
     bool reads = is_reading(log, pe);
     pthread_mutex_unlock(&worker->lock);
@@ -186,12 +173,12 @@ void proto_log_wait_reads(struct proto_issue_log *log, int pe)
 {
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
     while (proto_log_reads(log, pe))
-        proto_pause(worker_of_log(log), &wait);
+        proto_pause(log->workers.own, &wait);
 }
 
 bool proto_log_busy(struct proto_issue_log *log)
 {
-    struct proto_worker *worker = worker_of_log(log);
+    struct proto_worker *worker = log->workers.own;
     if (!proto_busy(worker) && !proto_pending_busy(worker))
         return false;
     (void)proto_progress(worker); /* so that a caller who tries again makes progress */
@@ -202,7 +189,7 @@ void proto_log_close(struct proto_issue_log *log)
 {
     (void)proto_log_quiet(log, 0, 0);
     proto_log_wait_local(log, 0, 0); /* the transport may hold a message longer than its target needs to apply it */
-    unlist_log(log, worker_of_log(log));
+    unlist_log(log, log->workers.own);
     proto_pool_leave(log->workers.used);
     for (uint32_t i = 0; i < log->room; i++)
         for (struct proto_log_peer *next, *log_peer = log->heads[i]; log_peer; log_peer = next) {

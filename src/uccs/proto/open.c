@@ -66,14 +66,14 @@ static const struct transport *load_transport(void)
 
 #define LOOKS_MOST 32 /* a waiter yields after this many polls: a PE of another pretended node may want this core */
 
-static void finished(void *token, int failed)
+static void end_token(void *token, int failed)
 {
     struct proto_sent_token *done = token;
     done->done(done, failed);
 }
 
 /* Checks the keepalive lines first; they may explain the loss, or tell that the job ends. */
-static void broken(void *worker, int pe, const char *why)
+static void end_job(void *worker, int pe, const char *why)
 {
     (void)worker;
     uccs_keepalive_poll();
@@ -108,7 +108,7 @@ static unsigned choose_wire(void)
 /* Returns 0, or -1 after a line. */
 static int open_transport(void)
 {
-    static const struct transport_events events = {proto_arrived, finished, broken};
+    static const struct transport_events events = {proto_arrived, end_token, end_job};
     proto_transport = load_transport();
     if (!proto_transport)
         return -1;
@@ -225,7 +225,8 @@ static void end_workers(void)
     uccs_progress_remove(&polled);
     for (int i = 0; i < PROTO_WORKERS; i++)
         shut_worker(&proto_workers[i]);
-    rte_job_barrier(); /* no PE polls its connections any more, so no PE takes their closing for a fault */
+    proto_lock_close(); /* no message about locks arrives any more, and the transport is still open */
+    rte_job_barrier();  /* no PE polls its connections any more, so no PE takes their closing for a fault */
     uccs_keepalive_close();
     free_keys();
     proto_transport->close();
@@ -267,5 +268,4 @@ const char *proto_network(void)
 void proto_close(void)
 {
     end_workers();
-    proto_lock_close();
 }

@@ -27,7 +27,7 @@ static uint32_t users[PROTO_WORKERS]; /* number of contexts on the worker; under
 static pthread_mutex_t pool = PTHREAD_MUTEX_INITIALIZER;
 uint32_t proto_others;
 
-static uint32_t cores(void)
+static uint32_t count_cores(void)
 {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
@@ -36,7 +36,7 @@ static uint32_t cores(void)
 void proto_pool_open(void)
 {
     const int64_t wanted = env_number(ENV_LANES);
-    uccs_waiting_cores = cores();
+    uccs_waiting_cores = count_cores();
     const int64_t workers = wanted > 0 ? wanted : (int64_t)uccs_waiting_cores + 1;
     limit = (uint32_t)(workers < PROTO_WORKERS ? workers : PROTO_WORKERS);
     made[0] = proto_service_worker();

@@ -37,7 +37,7 @@ static int handle_all(struct proto_worker *worker)
 /* Messages that a thread of the program has just left may still leave together with its next ones, so they wait for the
  * next look. A thread of the program that holds the lock may be about to poll; or it is stuck on a dead launcher, which the lines
  * tell (their alarm wakes the progress thread). */
-static enum uccs_served serve(void)
+static enum uccs_served serve_worker(void)
 {
     struct proto_worker *worker = proto_service_worker();
     if (atomic_exchange_seqcst(&proto_reminded, 0))
@@ -54,14 +54,14 @@ static enum uccs_served serve(void)
     return atomic_load_seqcst(&proto_workers_left) ? UCCS_SERVED_LATER : UCCS_SERVED_NOTHING;
 }
 
-static uint64_t polls(void)
+static uint64_t count_polls(void)
 {
     return atomic_load_relaxed(&proto_service_worker()->polls);
 }
 
 static struct uccs_progress_source served = {
-    .serve = serve,
-    .polls = polls,
+    .serve = serve_worker,
+    .polls = count_polls,
     .tend = send_left, /* a thread that polls the service worker may not poll the others */
     .alarmed = uccs_keepalive_poll,
 };

@@ -72,10 +72,9 @@ static inline struct proto_issue_log *proto_log_of(const struct proto_worker_set
 {
     return on ? on->log : 0;
 }
-/* Orders later operations to any peer behind earlier ones. */
-void proto_log_fence(struct proto_issue_log *log);
-/* The same for operations that change memory of the PE. Returns true when proto_log_wait_reads would wait. */
-bool proto_log_fence_changes(struct proto_issue_log *log, int pe);
+/* Orders later operations to any peer behind earlier ones. Returns true when proto_log_wait_reads would wait: then operations that change
+ * memory of the PE are not ordered yet. */
+bool proto_log_fence(struct proto_issue_log *log, int pe);
 /* These concern some PEs; `pes` null: all. flush adds to the request's count what is not complete there, and returns false when
  * it has no memory for all of that; the request
  * has an owner, and fails when a target has refused operations of the log without requests and no flush has told yet. quiet waits for

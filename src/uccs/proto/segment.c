@@ -22,11 +22,6 @@ struct proto_address proto_address(const void *addr)
 
 /* --- Segments */
 
-static uint32_t my_index(void)
-{
-    return uccs_core.index;
-}
-
 static char *find_heap(uint64_t *offset, size_t *limit)
 {
     (void)offset;
@@ -39,7 +34,7 @@ static char *find_image(uint64_t *offset, size_t *limit)
 {
     (void)offset;
     *limit = uccs_memory_image_bytes();
-    return uccs_memory_image(my_index());
+    return uccs_memory_image(uccs_core.index);
 }
 
 static char *find_row(uint64_t *offset, size_t *limit)
@@ -49,7 +44,7 @@ static char *find_row(uint64_t *offset, size_t *limit)
         return 0;
     *offset -= slot * row;
     *limit = row;
-    return uccs_core.groups + (slot * uccs_core.pes + my_index()) * row;
+    return uccs_core.groups + (slot * uccs_core.pes + uccs_core.index) * row;
 }
 
 static proto_segment_find *finders[PROTO_SEGMENTS] = {[PROTO_HEAP] = find_heap,

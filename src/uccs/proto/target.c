@@ -118,7 +118,7 @@ static void land_flag(struct proto_arrival *arrival)
 
 /* --- Atomics */
 
-static void answer_with(struct proto_arrival *arrival, uint64_t handle, uint64_t old, bool done, uint64_t applied)
+void proto_answer_word(struct proto_arrival *arrival, uint64_t handle, uint64_t old, bool done, uint64_t applied)
 {
     struct proto_send *answer = proto_answer_new(WIRE_AMO_ANSWER);
     answer->header.answer.handle = handle;
@@ -126,11 +126,6 @@ static void answer_with(struct proto_arrival *arrival, uint64_t handle, uint64_t
     answer->header.answer.applied = applied;
     answer->header.answer.failed = !done;
     proto_answer(arrival->origin, answer);
-}
-
-void proto_answer_word(struct proto_arrival *arrival, uint64_t handle, uint64_t old, bool done)
-{
-    answer_with(arrival, handle, old, done, 0);
 }
 
 /* Applies an atomic and returns the old value. Memory of the locked domain needs the lock of its word: node peers
@@ -152,7 +147,7 @@ static bool land_atomic(struct proto_arrival *arrival, const void *data)
     if (to)
         proto_notify_run_all(arrival, data, header->amo.notices);
     if (header->amo.handle)
-        answer_with(arrival, header->amo.handle, old, to, to ? proto_applied_count(arrival) : 0);
+        proto_answer_word(arrival, header->amo.handle, old, to, to ? proto_applied_count(arrival) : 0);
     return to || header->amo.handle;
 }
 
@@ -180,19 +175,15 @@ static struct told *told_of(const struct proto_arrival *arrival, const void *dat
     return told;
 }
 
-/* Answers a get; `from` null: the region has been released. */
-static void answer_get(struct proto_arrival *arrival, uint64_t handle, const void *from, size_t bytes, void *buffer,
-                       struct told *told)
+/* Begins the answer to a get, or to a change whose old values are wanted; `from` null: the region has been released. */
+static struct proto_send *new_data(uint64_t handle, const void *from, size_t bytes)
 {
     struct proto_send *answer = proto_answer_new(WIRE_DATA);
     answer->header.answer.handle = handle;
     answer->header.answer.failed = !from;
     answer->data = from;
     answer->bytes = from ? bytes : 0;
-    answer->buffer = buffer;
-    answer->left = told ? tell_of_get : 0;
-    answer->cookie = told;
-    proto_answer(arrival->origin, answer);
+    return answer;
 }
 
 /* Sends from the memory itself, so the get sees its content at the time of sending. A refused get tells nobody. */
@@ -201,8 +192,12 @@ static bool serve_get(struct proto_arrival *arrival, const void *data)
     const struct wire_header *header = &arrival->header;
     const char *from = proto_target_address(header, header->at.offset, header->get.bytes);
     atomic_fence_acquire(); /* the get sees data that an earlier flag announced */
-    answer_get(arrival, header->get.handle, from, header->get.bytes, 0,
-               from && header->get.notices ? told_of(arrival, data) : 0);
+    struct proto_send *answer = new_data(header->get.handle, from, header->get.bytes);
+    if (from && header->get.notices) {
+        answer->left = tell_of_get;
+        answer->cookie = told_of(arrival, data);
+    }
+    proto_answer(arrival->origin, answer);
     return true;
 }
 
@@ -228,7 +223,9 @@ static void serve_get_blocks(struct proto_arrival *arrival)
     if (ends && !packed)
         uccs_fail("no memory for %zu bytes for PE %u", bytes, header->from);
     const bool good = ends && load_blocks(header, &spread, packed);
-    answer_get(arrival, header->get_blocks.handle, good ? packed : 0, bytes, packed, 0);
+    struct proto_send *answer = new_data(header->get_blocks.handle, good ? packed : 0, bytes);
+    answer->buffer = packed;
+    proto_answer(arrival->origin, answer);
 }
 
 const struct proto_handler proto_on_put = {.counts = true,
@@ -244,11 +241,6 @@ const struct proto_handler proto_on_get_blocks = {.landed = serve_get_blocks};
 
 /* --- Accumulates and compare-and-swaps. A stripe's lock is taken here; its holder never waits */
 
-static struct uccs_accumulate_op change_of(const struct wire_header *header)
-{
-    return (struct uccs_accumulate_op){header->change.type, header->change.how, header->change.n};
-}
-
 static void apply_here(const struct wire_header *header, const struct uccs_accumulate_op *change, char *to,
                        const char *operand, char *result)
 {
@@ -263,22 +255,11 @@ static void apply_here(const struct wire_header *header, const struct uccs_accum
     }
 }
 
-static void answer_change(struct proto_arrival *arrival, void *old, size_t bytes)
-{
-    struct proto_send *answer = proto_answer_new(WIRE_DATA);
-    answer->header.answer.handle = arrival->header.change.handle;
-    answer->header.answer.applied = old ? proto_applied_count(arrival) : 0;
-    answer->header.answer.failed = !old;
-    answer->data = answer->buffer = old;
-    answer->bytes = bytes;
-    proto_answer(arrival->origin, answer);
-}
-
 /* Returns false when the region has been released and no answer tells of that. */
 static bool land_change(struct proto_arrival *arrival, const void *operand)
 {
     const struct wire_header *header = &arrival->header;
-    const struct uccs_accumulate_op change = change_of(header);
+    const struct uccs_accumulate_op change = {header->change.type, header->change.how, header->change.n};
     const size_t bytes = uccs_accumulate_bytes(&change);
     const bool wanted = header->change.handle != 0;
     char *to = proto_target_address(header, header->at.offset, bytes);
@@ -289,8 +270,12 @@ static bool land_change(struct proto_arrival *arrival, const void *operand)
         apply_here(header, &change, to, operand, old);
     if (to)
         proto_notify_run_all(arrival, operand, header->change.notices);
-    if (wanted)
-        answer_change(arrival, old, old ? bytes : 0);
+    if (wanted) {
+        struct proto_send *answer = new_data(header->change.handle, old, bytes);
+        answer->buffer = old;
+        answer->header.answer.applied = old ? proto_applied_count(arrival) : 0;
+        proto_answer(arrival->origin, answer);
+    }
     return to || wanted;
 }
 

@@ -69,13 +69,11 @@ struct wire_notify proto_notify_read(const struct proto_arrival *arrival, const 
 /* Does what the `count` notifications behind the data say, in their order. */
 void proto_notify_run_all(struct proto_arrival *arrival, const void *data, size_t count);
 
-/* target.c. proto_answer_word answers an atomic or a question about a region; `done` false: it failed. */
-void proto_answer_word(struct proto_arrival *arrival, uint64_t handle, uint64_t old, bool done);
+/* target.c. proto_answer_word answers an atomic or a question about a region; `done` false: it failed; `applied`: see
+ * proto_applied_count. */
+void proto_answer_word(struct proto_arrival *arrival, uint64_t handle, uint64_t old, bool done, uint64_t applied);
 extern const struct proto_handler proto_on_put, proto_on_put_blocks, proto_on_parcel, proto_on_get, proto_on_get_blocks,
-    proto_on_amo, proto_on_flag;
-
-/* target.c */
-extern const struct proto_handler proto_on_change;
+    proto_on_amo, proto_on_flag, proto_on_change;
 
 /* key.c */
 extern const struct proto_handler proto_on_key;

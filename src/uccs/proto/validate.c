@@ -106,7 +106,7 @@ const char *proto_wire_kind_name(enum proto_wire_kind kind)
     return wire[kind].name;
 }
 
-static lat_cold _Noreturn void refuse(const struct wire_header *h, size_t bytes, const char *why)
+static lat_cold _Noreturn void refuse_message(const struct wire_header *h, size_t bytes, const char *why)
 {
     const char *name = h->kind < WIRE_KINDS ? wire[h->kind].name : "message of no kind";
     uccs_fail("PE %u sent a wrong %s: %s (worker %u, segment %u, %zu bytes of data)", h->from, name, why, h->worker,
@@ -136,11 +136,11 @@ void proto_wire_check(const struct wire_header *header, size_t bytes)
     else
         why = wire[header->kind].valid(header, bytes);
     if (lat_unlikely(why != 0))
-        refuse(header, bytes, why);
+        refuse_message(header, bytes, why);
 }
 
 void proto_wire_notify_check(const struct wire_header *header, const struct wire_notify *notice, size_t bytes)
 {
     if (lat_unlikely(!is_notice(notice)))
-        refuse(header, bytes, NO_NOTICE);
+        refuse_message(header, bytes, NO_NOTICE);
 }

@@ -134,7 +134,7 @@ static lat_cold void await_writers(struct uccs_ticket_lock *lock, int owner)
 }
 
 /* Runs under the list's lock. */
-static bool advance(struct uccs_task *task)
+static bool advance_lock(struct uccs_task *task)
 {
     struct pending *pending = (struct pending *)task;
     if (pending->mode == UCCS_LOCK_GUEST ? !uccs_ticket_visit(pending->lock)
@@ -167,7 +167,7 @@ static int lock_near_nb(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode,
         free(pending);
         return UCCS_ERR_NO_MEMORY;
     }
-    *pending = (struct pending){.task = {.advance = advance, .reason = tell_pending},
+    *pending = (struct pending){.task = {.advance = advance_lock, .reason = tell_pending},
                                 .lock = lock,
                                 .owner = owner,
                                 .mode = mode,

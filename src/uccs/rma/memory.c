@@ -129,7 +129,7 @@ static uint64_t hash_of(const struct handle *handle)
     return siphash(rte.node->nonce, handle, offsetof(struct handle, hash));
 }
 
-static void locate(const struct uccs_region *region, struct handle *handle)
+static void locate_memory(const struct uccs_region *region, struct handle *handle)
 {
     uint64_t where;
     const void *start = region->dynamic ? (const void *)region->attached : region->near;
@@ -150,7 +150,7 @@ int uccs_memory_export(uccs_memory_t memory, void *handle, size_t *length)
                           .slot = memory->slot,
                           .generation = memory->generation,
                           .domain = memory->domain};
-    locate(memory, &made);
+    locate_memory(memory, &made);
     made.hash = hash_of(&made);
     memcpy(handle, &made, sizeof made);
     *length = sizeof made;

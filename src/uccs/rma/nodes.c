@@ -34,9 +34,7 @@ static void order_far(const struct uccs_rma *rma)
     if (!uccs_rma_ordered(rma))
         return;
     struct proto_issue_log *log = proto_log_of(workers_of(rma));
-    if (rma->kind == RMA_GET)
-        proto_log_fence(log);
-    else if (lat_unlikely(proto_log_fence_changes(log, rma->endpoint->pe)))
+    if (lat_unlikely(proto_log_fence(log, rma->endpoint->pe)) && rma->kind != RMA_GET)
         proto_log_wait_reads(log, rma->endpoint->pe);
 }
 
@@ -87,7 +85,7 @@ static int send_behind(const struct uccs_rma *rma, const struct proto_notify *wi
     op.nonblocking = true;
     op.at = (struct proto_address){.segment = PROTO_HEAP};
     op.with = &alone;
-    proto_log_fence(proto_log_of(op.on));
+    (void)proto_log_fence(proto_log_of(op.on), op.pe);
     return proto_rma(&op);
 }
 
@@ -139,7 +137,7 @@ static int issue_parts(const struct uccs_rma *rma, struct proto_op *op, const st
         op->blocks = part.blocks.count ? &part.blocks : 0;
         op->with = part.last ? with : 0;
         if (op->with && !first)
-            proto_log_fence(proto_log_of(op->on));
+            (void)proto_log_fence(proto_log_of(op->on), op->pe);
         status = proto_rma(op);
     }
     return status;
