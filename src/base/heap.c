@@ -1,21 +1,32 @@
-/* Address-ordered first fit over all blocks of a heap (heap_blocks.h). This file places and joins blocks and reports
- * errors.
+/* Address-ordered first fit over all blocks of a heap, live and free.
  *
- * Invariants (heap_verify): the blocks cover [0, size) and touch; no two neighbours are free; the statistics are those
- * of the live blocks. Nothing depends on an address, a clock or a process. */
+ * Every byte of [0, size) belongs to exactly one block, and no two neighbours are free. The blocks are a treap by offset: a
+ * block's priority is at least its children's, and its `fit` is the longest free block of its subtree, so the lowest block
+ * that fits is found in O(log n), as is the block around any offset. Priorities come from indices, never from an address or
+ * a clock, so processes that make the same calls hold the same tree. Index 0 is none: its fit is 0. */
 #include "base/heap.h"
-
-#include "base/heap_blocks.h"
 
 #include <stdlib.h>
 
+#define GRAIN 16u        /* offsets and sizes are multiples of it */
 #define LINE 64u         /* blocks of at least this size own their cache lines */
 #define REMEMBERED 4096u /* recently freed offsets, to tell a double free from a foreign pointer */
 #define MISSES 32        /* misaligned candidates before search takes a larger block */
 
+typedef uint32_t node;
+
+struct block {
+    size_t offset, size;
+    size_t fit;
+    node left, right; /* left: of an unused block, the next unused one */
+    bool live;
+};
+
 struct heap {
     size_t size;
-    struct heap_blocks blocks;
+    struct block *block;
+    node root, unused;
+    uint32_t blocks, unused_count; /* of all; of the unused ones */
     size_t used, peak, top, live;
     size_t *freed; /* REMEMBERED of them, offset + 1 (0: none); null before the first free, or without memory */
 };
@@ -25,12 +36,167 @@ static size_t max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+/* ---- the tree ---- */
+
+static uint32_t priority(node i)
+{
+    uint32_t x = i * 0x9e3779b9u;
+    x ^= x >> 16;
+    x *= 0x85ebca6bu;
+    x ^= x >> 13;
+    x *= 0xc2b2ae35u;
+    return x ^ x >> 16;
+}
+
+static size_t fit_of(const struct heap *h, node i)
+{
+    const struct block *b = &h->block[i];
+    return max_size(b->live ? 0 : b->size, max_size(h->block[b->left].fit, h->block[b->right].fit));
+}
+
+/* Reserves `count` more blocks, so that the calls that follow cannot fail half-way. May move the blocks. Returns false
+ * without memory. */
+static bool reserve(struct heap *h, uint32_t count)
+{
+    if (h->unused_count >= count)
+        return true;
+    if (h->blocks > UINT32_MAX / 2)
+        return false;
+    const uint32_t grown = h->blocks ? 2 * h->blocks : 64, first = h->blocks ? h->blocks : 1;
+    struct block *more = realloc(h->block, grown * sizeof *more);
+    if (!more)
+        return false;
+    h->block = more;
+    if (!h->blocks)
+        more[0] = (struct block){0};
+    for (node i = grown; i-- > first;) {
+        more[i] = (struct block){.left = h->unused};
+        h->unused = i;
+    }
+    h->unused_count += grown - first;
+    h->blocks = grown;
+    return true;
+}
+
+/* Divides a subtree: *below gets the blocks below an offset, *above the others. */
+static void split(struct heap *h, node i, size_t offset, node *below, node *above)
+{
+    *below = *above = 0;
+    if (!i)
+        return;
+    struct block *b = &h->block[i];
+    if (b->offset < offset) {
+        *below = i;
+        split(h, b->right, offset, &b->right, above);
+    } else {
+        *above = i;
+        split(h, b->left, offset, below, &b->left);
+    }
+    b->fit = fit_of(h, i);
+}
+
+/* Joins two subtrees; all blocks of the first lie below those of the second. */
+static node join(struct heap *h, node below, node above)
+{
+    if (!below || !above)
+        return below | above;
+    const bool first = priority(below) >= priority(above);
+    const node top = first ? below : above;
+    struct block *b = &h->block[top];
+    if (first)
+        b->right = join(h, b->right, above);
+    else
+        b->left = join(h, below, b->left);
+    b->fit = fit_of(h, top);
+    return top;
+}
+
+static void insert_below(struct heap *h, node *at, node fresh)
+{
+    struct block *b = &h->block[*at], *new = &h->block[fresh];
+    if (*at && priority(*at) >= priority(fresh)) {
+        insert_below(h, new->offset < b->offset ? &b->left : &b->right, fresh);
+    } else {
+        split(h, *at, new->offset, &new->left, &new->right);
+        *at = fresh;
+    }
+    h->block[*at].fit = fit_of(h, *at);
+}
+
+/* Adds a block, which the caller has reserved. */
+static void insert(struct heap *h, size_t offset, size_t size, bool live)
+{
+    const node i = h->unused;
+    h->unused = h->block[i].left;
+    h->unused_count--;
+    h->block[i] = (struct block){.offset = offset, .size = size, .live = live};
+    insert_below(h, &h->root, i);
+}
+
+/* Removes the block at an offset from a subtree that holds it. */
+static void remove_below(struct heap *h, node *at, size_t offset)
+{
+    const node i = *at;
+    struct block *b = &h->block[i];
+    if (b->offset != offset) {
+        remove_below(h, offset < b->offset ? &b->left : &b->right, offset);
+        b->fit = fit_of(h, i);
+        return;
+    }
+    *at = join(h, b->left, b->right);
+    *b = (struct block){.left = h->unused};
+    h->unused = i;
+    h->unused_count++;
+}
+
+/* Corrects `fit` from a block of a subtree up, after a change of its size or of `live`. */
+static void refit(struct heap *h, node i, size_t offset)
+{
+    struct block *b = &h->block[i];
+    if (b->offset != offset)
+        refit(h, offset < b->offset ? b->left : b->right, offset);
+    b->fit = fit_of(h, i);
+}
+
+/* Returns the block around an offset below the size of the heap. */
+static node find(const struct heap *h, size_t offset)
+{
+    node best = 0;
+    for (node i = h->root; i;) {
+        const bool below = h->block[i].offset <= offset;
+        best = below ? i : best;
+        i = below ? h->block[i].right : h->block[i].left;
+    }
+    return best;
+}
+
+/* Returns the neighbour behind a block, or 0. */
+static node next_of(const struct heap *h, node i)
+{
+    const size_t end = h->block[i].offset + h->block[i].size;
+    return end < h->size ? find(h, end) : 0;
+}
+
+/* Returns the lowest free block of at least `size` bytes of a subtree, not below an offset; 0: none. */
+static node first_fit(const struct heap *h, node i, size_t size, size_t from)
+{
+    const struct block *b = &h->block[i];
+    if (b->fit < size)
+        return 0;
+    const node below = b->offset > from ? first_fit(h, b->left, size, from) : 0;
+    if (below)
+        return below;
+    return b->offset >= from && !b->live && b->size >= size ? i : first_fit(h, b->right, size, from);
+}
+
+/* ---- placing and joining ---- */
+
 static size_t round_up(size_t x, size_t align)
 {
     return (x + align - 1) & ~(align - 1);
 }
 
-static bool holds_aligned(const struct heap_block *b, size_t size, size_t align)
+static bool holds_aligned(const struct block *b, size_t size, size_t align)
 {
     size_t gap = round_up(b->offset, align) - b->offset;
     return b->size >= gap + size; /* both are at most the heap */
@@ -38,15 +204,14 @@ static bool holds_aligned(const struct heap_block *b, size_t size, size_t align)
 
 /* Returns the lowest block that fits, or 0. Skips blocks that are long enough but badly aligned. After MISSES of those
  * it takes the lowest block that is long enough for any alignment; if there is none, the search goes on. */
-static heap_node search(const struct heap *h, size_t size, size_t align)
+static node search(const struct heap *h, size_t size, size_t align)
 {
     int misses = 0;
-    for (heap_node i = heap_blocks_first_fit(&h->blocks, h->blocks.root, size); i;
-         i = heap_blocks_next_fit(&h->blocks, i, size)) {
-        if (holds_aligned(&h->blocks.node[i], size, align))
+    for (node i = first_fit(h, h->root, size, 0); i; i = first_fit(h, h->root, size, h->block[i].offset + 1)) {
+        if (holds_aligned(&h->block[i], size, align))
             return i;
         if (++misses == MISSES) {
-            heap_node roomy = heap_blocks_first_fit(&h->blocks, h->blocks.root, size + align - HEAP_GRAIN);
+            const node roomy = first_fit(h, h->root, size + align - GRAIN, 0);
             if (roomy)
                 return roomy;
         }
@@ -54,19 +219,18 @@ static heap_node search(const struct heap *h, size_t size, size_t align)
     return 0;
 }
 
-/* Makes [start, start + size) of free block i live. Uses at most two new nodes, which the caller has reserved. */
-static void carve(struct heap *h, heap_node i, size_t start, size_t size)
+/* Makes [start, start + size) of free block i live. Uses at most two new blocks, which the caller has reserved. */
+static void carve(struct heap *h, node i, size_t start, size_t size)
 {
-    size_t end = h->blocks.node[i].offset + h->blocks.node[i].size;
-    if (start > h->blocks.node[i].offset) {
-        h->blocks.node[i].size = start - h->blocks.node[i].offset;
-        i = heap_blocks_insert(&h->blocks, i, start, end - start);
-    }
-    h->blocks.node[i].size = size;
-    h->blocks.node[i].live = 1;
-    heap_blocks_pull_up(&h->blocks, i);
+    struct block *b = &h->block[i];
+    const size_t first = b->offset, end = first + b->size;
+    b->live = start == first;
+    b->size = b->live ? size : start - first;
+    refit(h, h->root, first);
+    if (start > first)
+        insert(h, start, size, true);
     if (start + size < end)
-        heap_blocks_insert(&h->blocks, i, start + size, end - start - size);
+        insert(h, start + size, end - start - size, false);
     h->used += size;
     h->live++;
     h->peak = max_size(h->peak, h->used);
@@ -78,28 +242,29 @@ static void remember_freed(struct heap *h, size_t offset)
     if (!h->freed)
         h->freed = calloc(REMEMBERED, sizeof *h->freed);
     if (h->freed)
-        h->freed[(offset / HEAP_GRAIN) % REMEMBERED] = offset + 1;
+        h->freed[(offset / GRAIN) % REMEMBERED] = offset + 1;
 }
 
 /* The reverse of carve: frees live block i and joins it with its neighbours. */
-static void release(struct heap *h, heap_node i)
+static void release(struct heap *h, node i)
 {
-    struct heap_block *n = h->blocks.node;
-    heap_node prev = n[i].prev, next = n[i].next;
-    h->used -= n[i].size;
+    struct block *b = &h->block[i];
+    const size_t offset = b->offset;
+    const node next = next_of(h, i), prev = offset ? find(h, offset - 1) : 0;
+    h->used -= b->size;
     h->live--;
-    remember_freed(h, n[i].offset);
-    n[i].live = 0;
-    if (next && !n[next].live) {
-        n[i].size += n[next].size;
-        heap_blocks_remove(&h->blocks, next);
+    remember_freed(h, offset);
+    b->live = false;
+    if (next && !h->block[next].live) {
+        b->size += h->block[next].size;
+        remove_below(h, &h->root, h->block[next].offset);
     }
-    if (prev && !n[prev].live) {
-        n[prev].size += n[i].size;
-        heap_blocks_remove(&h->blocks, i);
+    if (prev && !h->block[prev].live) {
+        h->block[prev].size += b->size;
+        remove_below(h, &h->root, offset);
         i = prev;
     }
-    heap_blocks_pull_up(&h->blocks, i);
+    refit(h, h->root, h->block[i].offset);
 }
 
 /* Applies the placement rules of heap.h to a request. Returns HEAP_OK, HEAP_BAD_ALIGNMENT or HEAP_NO_ROOM. */
@@ -111,7 +276,7 @@ static int normalise(const struct heap *h, size_t *size, size_t *align)
         return HEAP_NO_ROOM;
     if (!*size)
         *size = 1;
-    size_t unit = *size >= LINE || *align >= LINE ? LINE : HEAP_GRAIN;
+    size_t unit = *size >= LINE || *align >= LINE ? LINE : GRAIN;
     *size = round_up(*size, unit);
     *align = max_size(*align, unit);
     return HEAP_OK;
@@ -122,13 +287,13 @@ struct heap *heap_create(size_t size)
     struct heap *h = calloc(1, sizeof *h);
     if (!h)
         return NULL;
-    if (!heap_blocks_reserve(&h->blocks, 4)) {
+    if (!reserve(h, 4)) {
         free(h);
         return NULL;
     }
     h->size = size & ~(size_t)(LINE - 1);
     if (h->size)
-        heap_blocks_insert(&h->blocks, 0, 0, h->size);
+        insert(h, 0, h->size, false);
     return h;
 }
 
@@ -136,7 +301,7 @@ void heap_destroy(struct heap *h)
 {
     if (!h)
         return;
-    free(h->blocks.node);
+    free(h->block);
     free(h->freed);
     free(h);
 }
@@ -146,34 +311,34 @@ int heap_alloc(struct heap *h, size_t size, size_t align, size_t *offset)
     int status = normalise(h, &size, &align);
     if (status)
         return status;
-    if (!heap_blocks_reserve(&h->blocks, 2))
+    if (!reserve(h, 2))
         return HEAP_NO_BOOKS;
-    heap_node i = search(h, size, align);
+    node i = search(h, size, align);
     if (!i)
         return HEAP_NO_ROOM;
-    size_t start = round_up(h->blocks.node[i].offset, align);
+    size_t start = round_up(h->block[i].offset, align);
     carve(h, i, start, size);
     *offset = start;
     return HEAP_OK;
 }
 
 /* Finds the live block that starts at offset. Returns HEAP_OK, or the status that says why there is none. */
-static int locate(const struct heap *h, size_t offset, heap_node *found)
+static int locate(const struct heap *h, size_t offset, node *found)
 {
     if (offset >= h->size)
         return HEAP_OUTSIDE;
-    heap_node i = heap_blocks_find(&h->blocks, offset);
-    if (h->blocks.node[i].live) {
+    node i = find(h, offset);
+    if (h->block[i].live) {
         *found = i;
-        return h->blocks.node[i].offset == offset ? HEAP_OK : HEAP_INSIDE;
+        return h->block[i].offset == offset ? HEAP_OK : HEAP_INSIDE;
     }
-    bool freed = h->freed && h->freed[(offset / HEAP_GRAIN) % REMEMBERED] == offset + 1;
+    bool freed = h->freed && h->freed[(offset / GRAIN) % REMEMBERED] == offset + 1;
     return freed ? HEAP_FREED : HEAP_NOT_ALLOCATED;
 }
 
 int heap_free(struct heap *h, size_t offset)
 {
-    heap_node i;
+    node i;
     int status = locate(h, offset, &i);
     if (!status)
         release(h, i);
@@ -182,83 +347,83 @@ int heap_free(struct heap *h, size_t offset)
 
 int heap_size_of(const struct heap *h, size_t offset, size_t *size)
 {
-    heap_node i;
+    node i;
     int status = locate(h, offset, &i);
     if (!status)
-        *size = h->blocks.node[i].size;
+        *size = h->block[i].size;
     return status;
 }
 
-/* Frees the end of live block i. Uses at most one new node. */
-static void shrink(struct heap *h, heap_node i, size_t size)
+/* Frees the end of live block i. Uses at most one new block. */
+static void shrink(struct heap *h, node i, size_t size)
 {
-    struct heap_block *n = h->blocks.node;
-    size_t rest = n[i].size - size;
-    heap_node next = n[i].next;
+    struct block *b = &h->block[i];
+    const size_t rest = b->size - size, end = b->offset + size;
+    const node next = next_of(h, i);
     if (!rest)
         return;
-    n[i].size = size;
+    b->size = size;
     h->used -= rest;
-    if (next && !n[next].live) {
-        n[next].offset -= rest;
-        n[next].size += rest;
-        heap_blocks_pull_up(&h->blocks, next);
+    if (next && !h->block[next].live) {
+        h->block[next].offset = end;
+        h->block[next].size += rest;
+        refit(h, h->root, end);
     } else {
-        heap_blocks_insert(&h->blocks, i, n[i].offset + size, rest);
+        insert(h, end, rest, false);
     }
 }
 
 /* Extends live block i over the free block behind it. Returns false when that does not suffice. */
-static bool extend(struct heap *h, heap_node i, size_t size)
+static bool extend(struct heap *h, node i, size_t size)
 {
-    struct heap_block *n = h->blocks.node;
-    size_t more = size - n[i].size;
-    heap_node next = n[i].next;
-    if (n[next].live || n[next].size < more) /* behind the last block: node 0, without bytes */
+    struct block *b = &h->block[i], *next = &h->block[next_of(h, i)];
+    const size_t more = size - b->size;
+    if (next->live || next->size < more) /* behind the last block: block 0, without bytes */
         return false;
-    n[i].size = size;
-    n[next].offset += more;
-    n[next].size -= more;
-    if (n[next].size)
-        heap_blocks_pull_up(&h->blocks, next);
-    else
-        heap_blocks_remove(&h->blocks, next);
+    b->size = size;
+    if (next->size == more) {
+        remove_below(h, &h->root, next->offset);
+    } else {
+        next->offset += more;
+        next->size -= more;
+        refit(h, h->root, next->offset);
+    }
     h->used += more;
     h->peak = max_size(h->peak, h->used);
-    h->top = max_size(h->top, n[i].offset + size);
+    h->top = max_size(h->top, b->offset + size);
     return true;
 }
 
 /* Moves the block elsewhere; when there is no room beside the old block, into space that overlaps it. Returns HEAP_OK,
  * or HEAP_NO_ROOM when nothing has changed. */
-static int move(struct heap *h, heap_node i, size_t size, size_t align, size_t *new_offset)
+static int move(struct heap *h, node i, size_t size, size_t align, size_t *new_offset)
 {
-    size_t old = h->blocks.node[i].offset, old_size = h->blocks.node[i].size;
+    size_t old = h->block[i].offset, old_size = h->block[i].size;
     if (heap_alloc(h, size, align, new_offset) == HEAP_OK) {
-        release(h, heap_blocks_find(&h->blocks, old));
+        release(h, find(h, old));
         return HEAP_OK;
     }
     release(h, i);
     if (heap_alloc(h, size, align, new_offset) == HEAP_OK)
         return HEAP_OK;
-    carve(h, heap_blocks_find(&h->blocks, old), old, old_size);
+    carve(h, find(h, old), old, old_size);
     return HEAP_NO_ROOM;
 }
 
 int heap_resize(struct heap *h, size_t offset, size_t size, size_t *new_offset)
 {
-    heap_node i;
+    node i;
     size_t align = 0;
     int status = locate(h, offset, &i);
     if (!status)
         status = normalise(h, &size, &align);
     if (status)
         return status;
-    if (!heap_blocks_reserve(&h->blocks, 4)) /* so that nothing below runs out of nodes */
+    if (!reserve(h, 4)) /* so that nothing below runs out of nodes */
         return HEAP_NO_BOOKS;
     if (offset & (align - 1))
         return move(h, i, size, align, new_offset);
-    if (size <= h->blocks.node[i].size)
+    if (size <= h->block[i].size)
         shrink(h, i, size);
     else if (!extend(h, i, size))
         return move(h, i, size, align, new_offset);
@@ -273,7 +438,7 @@ void heap_stats(const struct heap *h, struct heap_stats *stats)
         .used = h->used,
         .peak = h->peak,
         .top = h->top,
-        .largest_free = h->blocks.node[h->blocks.root].fit,
+        .largest_free = h->block[h->root].fit,
         .live = h->live,
     };
 }
@@ -294,27 +459,10 @@ const char *heap_reason(int status)
 
 bool heap_around(const struct heap *h, size_t offset, size_t *start, size_t *size)
 {
-    heap_node i = offset < h->size ? heap_blocks_find(&h->blocks, offset) : 0;
-    if (!h->blocks.node[i].live)
+    node i = offset < h->size ? find(h, offset) : 0;
+    if (!h->block[i].live)
         return false;
-    *start = h->blocks.node[i].offset;
-    *size = h->blocks.node[i].size;
+    *start = h->block[i].offset;
+    *size = h->block[i].size;
     return true;
-}
-
-const char *heap_verify(const struct heap *h)
-{
-    size_t end = 0, used = 0, live = 0;
-    heap_node i = h->size ? heap_blocks_find(&h->blocks, 0) : 0;
-    for (; i; i = h->blocks.node[i].next) {
-        const char *wrong = heap_blocks_verify(&h->blocks, i);
-        if (wrong)
-            return wrong;
-        end = h->blocks.node[i].offset + h->blocks.node[i].size;
-        used += h->blocks.node[i].live ? h->blocks.node[i].size : 0;
-        live += h->blocks.node[i].live;
-    }
-    if (end != h->size)
-        return "the blocks do not cover the heap";
-    return used == h->used && live == h->live ? NULL : "the statistics are wrong";
 }

@@ -64,7 +64,4 @@ const char *heap_reason(int status);
 /* Finds the live block around an offset, for messages. Returns false when there is none. */
 bool heap_around(const struct heap *heap, size_t offset, size_t *start, size_t *size);
 
-/* Verifies every invariant of the bookkeeping, for tests. Returns null, or a text that says what is wrong. */
-const char *heap_verify(const struct heap *heap);
-
 #endif
