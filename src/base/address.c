@@ -2,16 +2,13 @@
  * cannot be read, or has no such symbol, leaves the variable without a name. */
 #include "base/address.h"
 
-#include <elf.h>
-#include <fcntl.h>
+#include "base/elf.h"
+
 #include <link.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define INSTEAD "use a global or static variable, or shmem_malloc"
 
@@ -57,59 +54,16 @@ static int holds(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-static bool inside(size_t file, uint64_t at, uint64_t bytes)
-{
-    return at <= file && bytes <= file - at;
-}
-
-static const char *name_in(const char *file, size_t bytes, const ElfW(Shdr) *symbols, const ElfW(Shdr) *names,
-                           const struct owner *o)
-{
-    const ElfW(Sym) *symbol = (const ElfW(Sym) *)(file + symbols->sh_offset);
-    if (!inside(bytes, symbols->sh_offset, symbols->sh_size) || !inside(bytes, names->sh_offset, names->sh_size) ||
-        !names->sh_size || file[names->sh_offset + names->sh_size - 1])
-        return NULL;
-    for (size_t i = 0; i < symbols->sh_size / sizeof *symbol; i++, symbol++)
-        if (ELF64_ST_TYPE(symbol->st_info) == (o->of_thread ? STT_TLS : STT_OBJECT) && symbol->st_shndx != SHN_UNDEF &&
-            o->value - symbol->st_value < symbol->st_size && symbol->st_name < names->sh_size)
-            return file + names->sh_offset + symbol->st_name;
-    return NULL;
-}
-
-/* Finds the name in a mapped file: among all its symbols, or those for the loader where it has been stripped. */
-static const char *find_name(const char *file, size_t bytes, const struct owner *owner)
-{
-    const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)file;
-    const char *name = NULL;
-    if (bytes < sizeof *head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-        head->e_shentsize != sizeof(ElfW(Shdr)) || head->e_shoff % sizeof(uint64_t) ||
-        !inside(bytes, head->e_shoff, head->e_shnum * sizeof(ElfW(Shdr))))
-        return NULL;
-    const ElfW(Shdr) *section = (const ElfW(Shdr) *)(file + head->e_shoff);
-    for (int i = 0; i < head->e_shnum && !name; i++)
-        if ((section[i].sh_type == SHT_SYMTAB || section[i].sh_type == SHT_DYNSYM) &&
-            section[i].sh_link < head->e_shnum)
-            name = name_in(file, bytes, &section[i], &section[section[i].sh_link], owner);
-    return name;
-}
-
 /* Writes the variable's name in quotes, or "it". */
 static void write_name(const struct owner *owner, char *text, size_t room)
 {
-    struct stat info;
-    const int fd = open(owner->path, O_RDONLY | O_CLOEXEC);
-    void *file = MAP_FAILED;
-    snprintf(text, room, "it");
-    if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > 0)
-        file = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (fd >= 0)
-        close(fd);
-    if (file == MAP_FAILED)
-        return;
-    const char *name = find_name(file, (size_t)info.st_size, owner);
+    uint64_t start;
+    const struct elf *file = elf_open(owner->path);
+    const char *name = (owner->of_thread ? elf_thread_variable : elf_variable)(file, owner->value, &start);
     if (name)
         snprintf(text, room, "`%s`", name);
-    munmap(file, (size_t)info.st_size);
+    else
+        snprintf(text, room, "it");
 }
 
 static bool on_my_stack(const void *address)

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -37,10 +38,11 @@ static void map_elf(struct elf *elf)
         close(fd);
 }
 
-struct elf *elf_open(const char *path)
+/* Under the lock of the list. */
+static struct elf *find_elf(struct elf **all, const char *path)
 {
-    static struct elf *all, unreadable = {.path = (char *)""};
-    for (struct elf *elf = all; elf; elf = elf->next)
+    static struct elf unreadable = {.path = (char *)""};
+    for (struct elf *elf = *all; elf; elf = elf->next)
         if (strcmp(elf->path, path) == 0)
             return elf;
     struct elf *elf = calloc(1, sizeof *elf);
@@ -48,19 +50,46 @@ struct elf *elf_open(const char *path)
         free(elf);
         return &unreadable;
     }
-    elf->next = all;
-    all = elf;
+    elf->next = *all;
+    *all = elf;
     map_elf(elf);
     return elf;
 }
 
-bool elf_address(const struct elf *elf, uint64_t offset, uint64_t *address)
+struct elf *elf_open(const char *path)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct elf *all;
+    pthread_mutex_lock(&lock);
+    struct elf *elf = find_elf(&all, path);
+    pthread_mutex_unlock(&lock);
+    return elf;
+}
+
+/* Returns the first of the parts that the program's table lists, and how many there are. */
+static const Elf64_Phdr *parts_of(const struct elf *elf, int *count)
 {
     const Elf64_Ehdr *head = head_of(elf);
-    const Elf64_Phdr *load = head ? elf_part(elf, head->e_phoff, head->e_phnum, sizeof *load) : NULL;
-    for (int i = 0; load && i < head->e_phnum; i++)
-        if (load[i].p_type == PT_LOAD && offset - load[i].p_offset < load[i].p_filesz) {
-            *address = offset - load[i].p_offset + load[i].p_vaddr;
+    const Elf64_Phdr *part = head ? elf_part(elf, head->e_phoff, head->e_phnum, sizeof *part) : NULL;
+    *count = part ? head->e_phnum : 0;
+    return part;
+}
+
+static const Elf64_Shdr *sections_of(const struct elf *elf, int *count)
+{
+    const Elf64_Ehdr *head = head_of(elf);
+    const Elf64_Shdr *section = head ? elf_part(elf, head->e_shoff, head->e_shnum, sizeof *section) : NULL;
+    *count = section ? head->e_shnum : 0;
+    return section;
+}
+
+bool elf_address(const struct elf *elf, uint64_t offset, uint64_t *address)
+{
+    int count;
+    const Elf64_Phdr *load = parts_of(elf, &count);
+    for (; count; count--, load++)
+        if (load->p_type == PT_LOAD && offset - load->p_offset < load->p_filesz) {
+            *address = offset - load->p_offset + load->p_vaddr;
             return true;
         }
     return false;
@@ -68,12 +97,12 @@ bool elf_address(const struct elf *elf, uint64_t offset, uint64_t *address)
 
 const void *elf_memory(const struct elf *elf, uint64_t address, uint64_t *bytes)
 {
-    const Elf64_Ehdr *head = head_of(elf);
-    const Elf64_Phdr *load = head ? elf_part(elf, head->e_phoff, head->e_phnum, sizeof *load) : NULL;
-    for (int i = 0; load && i < head->e_phnum; i++)
-        if (load[i].p_type == PT_LOAD && address - load[i].p_vaddr < load[i].p_filesz) {
-            const uint64_t inside = address - load[i].p_vaddr, at = load[i].p_offset + inside;
-            *bytes = load[i].p_filesz - inside;
+    int count;
+    const Elf64_Phdr *load = parts_of(elf, &count);
+    for (; count; count--, load++)
+        if (load->p_type == PT_LOAD && address - load->p_vaddr < load->p_filesz) {
+            const uint64_t inside = address - load->p_vaddr, at = load->p_offset + inside;
+            *bytes = load->p_filesz - inside;
             return at <= elf->size && *bytes <= elf->size - at ? elf->bytes + at : NULL;
         }
     return NULL;
@@ -82,12 +111,11 @@ const void *elf_memory(const struct elf *elf, uint64_t address, uint64_t *bytes)
 /* Returns the part of this type, or null. */
 static const Elf64_Phdr *part_of_type(const struct elf *elf, uint32_t type)
 {
-    const Elf64_Ehdr *head = head_of(elf);
-    const Elf64_Phdr *part = head ? elf_part(elf, head->e_phoff, head->e_phnum, sizeof *part) : NULL;
-    for (int i = 0; part && i < head->e_phnum; i++)
-        if (part[i].p_type == type)
-            return &part[i];
-    return NULL;
+    int count;
+    const Elf64_Phdr *part = parts_of(elf, &count);
+    while (count && part->p_type != type)
+        count--, part++;
+    return count ? part : NULL;
 }
 
 bool elf_is_of_machine(const struct elf *elf)
@@ -153,10 +181,11 @@ static const char *name_in(const struct elf *elf, const Elf64_Shdr *strings, uin
 
 uint64_t elf_frames(const struct elf *elf, uint64_t *bytes)
 {
-    const Elf64_Ehdr *head = head_of(elf);
-    const Elf64_Shdr *section = head ? elf_part(elf, head->e_shoff, head->e_shnum, sizeof *section) : NULL;
-    for (int i = 0; section && head->e_shstrndx < head->e_shnum && i < head->e_shnum; i++) {
-        const char *name = name_in(elf, &section[head->e_shstrndx], section[i].sh_name);
+    int count;
+    const Elf64_Shdr *section = sections_of(elf, &count);
+    const int names = count ? head_of(elf)->e_shstrndx : 0;
+    for (int i = 0; names < count && i < count; i++) {
+        const char *name = name_in(elf, &section[names], section[i].sh_name);
         *bytes = section[i].sh_size;
         if (name && strcmp(name, ".eh_frame") == 0)
             return section[i].sh_addr;
@@ -164,66 +193,66 @@ uint64_t elf_frames(const struct elf *elf, uint64_t *bytes)
     return 0;
 }
 
-/* Returns the symbol of this type around an address in one table, or null. Of several, one with a size is right. */
-static const Elf64_Sym *find_in(const struct elf *elf, const Elf64_Shdr *table, int type, uint64_t address)
+/* The symbol that somebody looks for: of a type, around an address; or a definition of a name. */
+struct wanted {
+    int type;
+    uint64_t address;
+    const char *name;
+};
+
+static bool is_near(const Elf64_Sym *symbol, const struct wanted *wanted)
 {
-    uint64_t count = table->sh_size / sizeof(Elf64_Sym);
-    const Elf64_Sym *symbol = elf_part(elf, table->sh_offset, count, sizeof *symbol);
-    for (uint64_t i = 0; symbol && i < count; i++)
-        if (ELF64_ST_TYPE(symbol[i].st_info) == type && symbol[i].st_shndx != SHN_UNDEF &&
-            address - symbol[i].st_value < symbol[i].st_size)
-            return &symbol[i];
+    return symbol->st_shndx != SHN_UNDEF && (wanted->name || (ELF64_ST_TYPE(symbol->st_info) == wanted->type &&
+                                                              wanted->address - symbol->st_value < symbol->st_size));
+}
+
+/* Returns the name of the first such symbol of the tables of this type, and where it begins; null when there is none. */
+static const char *find_symbol(const struct elf *elf, uint32_t table, const struct wanted *wanted, uint64_t *start)
+{
+    int sections;
+    const Elf64_Shdr *section = sections_of(elf, &sections);
+    for (int i = 0; i < sections; i++) {
+        if (section[i].sh_type != table || section[i].sh_link >= (uint32_t)sections)
+            continue;
+        const uint64_t count = section[i].sh_size / sizeof(Elf64_Sym);
+        const Elf64_Sym *symbol = elf_part(elf, section[i].sh_offset, count, sizeof *symbol);
+        for (uint64_t k = 0; symbol && k < count; k++) {
+            const char *name =
+                is_near(&symbol[k], wanted) ? name_in(elf, &section[section[i].sh_link], symbol[k].st_name) : NULL;
+            if (!name || (wanted->name && strcmp(name, wanted->name) != 0))
+                continue;
+            *start = symbol[k].st_value;
+            return name;
+        }
+    }
     return NULL;
 }
 
-static const char *find_symbol(const struct elf *elf, int type, uint64_t address, uint64_t *start)
+/* Looks at all symbols, or at those for the loader where the file has been stripped. */
+static const char *find_around(const struct elf *elf, int type, uint64_t address, uint64_t *start)
 {
-    static const uint32_t tables[] = {SHT_SYMTAB, SHT_DYNSYM};
-    const Elf64_Ehdr *head = head_of(elf);
-    const Elf64_Shdr *section = head ? elf_part(elf, head->e_shoff, head->e_shnum, sizeof *section) : NULL;
-    for (int t = 0; section && t < 2; t++)
-        for (int i = 0; i < head->e_shnum; i++) {
-            if (section[i].sh_type != tables[t] || section[i].sh_link >= head->e_shnum)
-                continue;
-            const Elf64_Sym *symbol = find_in(elf, &section[i], type, address);
-            const char *name = symbol ? name_in(elf, &section[section[i].sh_link], symbol->st_name) : NULL;
-            if (!name)
-                continue;
-            *start = symbol->st_value;
-            return name;
-        }
-    return NULL;
+    const struct wanted wanted = {.type = type, .address = address};
+    const char *name = find_symbol(elf, SHT_SYMTAB, &wanted, start);
+    return name ? name : find_symbol(elf, SHT_DYNSYM, &wanted, start);
 }
 
 const char *elf_function(const struct elf *elf, uint64_t address, uint64_t *start)
 {
-    return find_symbol(elf, STT_FUNC, address, start);
+    return find_around(elf, STT_FUNC, address, start);
 }
 
 const char *elf_variable(const struct elf *elf, uint64_t address, uint64_t *start)
 {
-    return find_symbol(elf, STT_OBJECT, address, start);
+    return find_around(elf, STT_OBJECT, address, start);
 }
 
-static bool defines(const struct elf *elf, const Elf64_Shdr *table, const Elf64_Shdr *strings, const char *name)
+const char *elf_thread_variable(const struct elf *elf, uint64_t offset, uint64_t *start)
 {
-    const uint64_t count = table->sh_size / sizeof(Elf64_Sym);
-    const Elf64_Sym *symbol = elf_part(elf, table->sh_offset, count, sizeof *symbol);
-    for (uint64_t i = 0; symbol && i < count; i++) {
-        const char *own = symbol[i].st_shndx != SHN_UNDEF ? name_in(elf, strings, symbol[i].st_name) : NULL;
-        if (own && strcmp(own, name) == 0)
-            return true;
-    }
-    return false;
+    return find_around(elf, STT_TLS, offset, start);
 }
 
 bool elf_exports(const struct elf *elf, const char *name)
 {
-    const Elf64_Ehdr *head = head_of(elf);
-    const Elf64_Shdr *section = head ? elf_part(elf, head->e_shoff, head->e_shnum, sizeof *section) : NULL;
-    for (int i = 0; section && i < head->e_shnum; i++)
-        if (section[i].sh_type == SHT_DYNSYM && section[i].sh_link < head->e_shnum &&
-            defines(elf, &section[i], &section[section[i].sh_link], name))
-            return true;
-    return false;
+    uint64_t start;
+    return find_symbol(elf, SHT_DYNSYM, &(struct wanted){.name = name}, &start) != NULL;
 }

@@ -1,4 +1,4 @@
-/* What an ELF file tells: names of functions and variables, and the linker that it asks for. One thread at a time. */
+/* What an ELF file tells: names of functions and variables, and the linker that it asks for. Any thread. */
 #ifndef BASE_ELF_H
 #define BASE_ELF_H
 
@@ -39,6 +39,9 @@ uint64_t elf_frames(const struct elf *elf, uint64_t *bytes);
 /* Returns the name of the function or the variable around an address, and where it begins; null when there is none. */
 const char *elf_function(const struct elf *elf, uint64_t address, uint64_t *start);
 const char *elf_variable(const struct elf *elf, uint64_t address, uint64_t *start);
+
+/* The same for a thread-local variable around an offset in the file's block of them. */
+const char *elf_thread_variable(const struct elf *elf, uint64_t offset, uint64_t *start);
 
 /* Returns whether the file defines a symbol of this name for others. */
 bool elf_exports(const struct elf *elf, const char *name);

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,43 +22,6 @@ static struct {
     uint64_t number;
 } values[ENV_COUNT];
 
-/* Parses digits [. digits] by hand, because strtod accepts hex, nan, inf and the locale's comma. The integer part stays
- * exact; *fraction is below 1. Returns the end, or null when there is no digit or the number is too large. */
-static const char *parse_decimal(const char *at, uint64_t *whole, double *fraction)
-{
-    int digits = 0;
-    double place = 1;
-    *whole = 0;
-    *fraction = 0;
-    for (; isdigit((unsigned char)*at); at++, digits++)
-        if (__builtin_mul_overflow(*whole, 10, whole) || __builtin_add_overflow(*whole, *at - '0', whole))
-            return 0;
-    if (*at == '.')
-        for (at++; isdigit((unsigned char)*at); at++, digits++)
-            *fraction += (*at - '0') * (place /= 10);
-    return digits ? at : 0;
-}
-
-/* Parses an optional [e exponent]. Returns the end, or null when the number is too large. Zero stays zero whatever the
- * exponent. */
-static const char *parse_exponent(const char *at, uint64_t *whole, double *fraction)
-{
-    char *end;
-    if ((*at != 'e' && *at != 'E') || !(isdigit((unsigned char)at[1]) || at[1] == '+' || at[1] == '-'))
-        return at;
-    long exponent = strtol(at + 1, &end, 10);
-    double value = (double)*whole + *fraction;
-    for (; exponent > 0 && value > 0 && value < 0x1p63; exponent--)
-        value *= 10;
-    for (; exponent < 0 && value > 0; exponent++)
-        value /= 10;
-    if (value >= 0x1p63)
-        return 0;
-    *whole = (uint64_t)value;
-    *fraction = value - (double)*whole;
-    return end;
-}
-
 static const char *skip_blanks(const char *at)
 {
     while (isspace((unsigned char)*at))
@@ -74,18 +38,29 @@ static bool parse_suffix(const char *at, int *shift)
     return suffix || !*skip_blanks(at);
 }
 
+/* Reads a number without a sign that is neither hexadecimal, nan nor inf, in the locale of the thread. Returns its end, or null. A long
+ * double holds every whole number below 2^62. */
+static const char *parse_decimal(const char *at, long double *number)
+{
+    char *end;
+    if (!isdigit((unsigned char)at[*at == '.']) || (at[0] == '0' && tolower((unsigned char)at[1]) == 'x'))
+        return 0;
+    *number = strtold(at, &end);
+    return end;
+}
+
 int env_parse_size(const char *text, uint64_t *bytes)
 {
-    uint64_t whole;
-    double fraction;
+    long double number;
     int shift;
-    const char *at = parse_decimal(skip_blanks(text), &whole, &fraction);
-    at = at ? parse_exponent(at, &whole, &fraction) : 0;
-    if (!at || !parse_suffix(at, &shift) || whole >> (62 - shift))
+    const char *at = parse_decimal(skip_blanks(text), &number);
+    if (!at || !parse_suffix(at, &shift))
         return -1;
-    double part = fraction * (double)(UINT64_C(1) << shift);
-    uint64_t rounded = (uint64_t)part; /* rounded up below, without libm */
-    *bytes = (whole << shift) + rounded + ((double)rounded < part);
+    number *= (long double)(UINT64_C(1) << shift);
+    if (number > 0x1p62L - 1)
+        return -1;
+    *bytes = (uint64_t)number;
+    *bytes += (long double)*bytes < number; /* rounded up, without libm */
     return 0;
 }
 
@@ -173,16 +148,18 @@ int env_load(const char **why)
                                          [ENV_SIZE] = "a size such as 512m or 1.5g",
                                          [ENV_WORD] = "one of ",
                                          [ENV_TIME] = "a time such as 90, 90s, 1.5m or 2h"};
-    for (int id = 0; id < ENV_COUNT; id++) {
+    const locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", 0)); /* the program's may write 1,5 */
+    *why = 0;
+    for (int id = 0; id < ENV_COUNT && !*why; id++) {
         find(id);
         if (parse(id) == 0)
             continue;
         snprintf(message, sizeof message, "%s=%s is not %s%s", values[id].from, values[id].text,
                  wanted[variables[id].kind], words[id] ? words[id] : "");
         *why = message;
-        return -1;
     }
-    return 0;
+    uselocale(before);
+    return *why ? -1 : 0;
 }
 
 bool env_flag(enum env_id id)

@@ -1,5 +1,5 @@
 /* The build compiles this file once for every processor of the architecture, and again (fold_avx2.c, fold_avx512.c) for wider vectors
- * under another table name, without the kinds that have no vectors. fold_kernel_of in fold_choose.c looks at the processor. No version fuses
+ * under another table name, without the kinds that have no vectors. fold_kernel_of looks at the processor. No version fuses
  * multiplications and additions, so all give the same bits (cmake/LateralFold.cmake says how they are compiled). */
 #include "base/fold.h"
 
@@ -252,3 +252,23 @@ fold_kernel *const TABLE[KIND_KINDS][FOLD_OPS] = {
 #endif
 #endif
 };
+
+#ifdef SOFT_KINDS /* once */
+
+fold_kernel *fold_kernel_of(enum kind kind, enum fold_op op)
+{
+#if defined(__x86_64__)
+    /* Processors from before VBMI2 lower their clock for vectors of 512 bits. That table lacks complex numbers and pairs, and
+     * both lack what has no vectors. */
+    if (__builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512dq") && fold_kernels_avx512[kind][op])
+        return fold_kernels_avx512[kind][op];
+    if (__builtin_cpu_supports("avx2") && fold_kernels_avx2[kind][op])
+        return fold_kernels_avx2[kind][op];
+#endif
+    return fold_kernels[kind][op];
+}
+
+#define SIZE_ROW(name, bytes) bytes,
+const unsigned char kind_sizes[KIND_KINDS] = {KIND_LIST(SIZE_ROW)};
+
+#endif

@@ -5,54 +5,71 @@
 
 #include <limits.h>
 
-/* A PE waits for variables that are integers of 16 bits and more. Reductions take all kinds. A pair is a C struct of a
- * value and an index, with C's padding. */
-enum kind {
-    KIND_I8,
-    KIND_U8,
-    KIND_I16,
-    KIND_U16,
-    KIND_I32,
-    KIND_U32,
-    KIND_I64,
-    KIND_U64,
-    KIND_FLOAT,
-    KIND_DOUBLE,
-    KIND_LONGDOUBLE,
-    KIND_COMPLEXF,
-    KIND_COMPLEXD,
-    KIND_COMPLEXL,
-    KIND_FLOAT_INT,
-    KIND_DOUBLE_INT,
-    KIND_LONG_INT,
-    KIND_SHORT_INT,
-    KIND_2INT,
-    KIND_LONGDOUBLE_INT,
-    KIND_2FLOAT,
-    KIND_2DOUBLE,
-    KIND_HALF, /* these have no instructions of every processor, nor a place in every compiler */
-    KIND_BFLOAT,
-    KIND_QUAD,
-    KIND_COMPLEXH,
-    KIND_COMPLEXQ,
-    KIND_I128,
-    KIND_KINDS
-};
-
 /* What the compiler calls reals of 2 and 16 bytes (IEEE 754 binary16 and binary128), and integers of 16. A type that it does not
  * know has no kernels and a size of 0. */
 #if defined(__FLT16_MAX__)
 #define KIND_HALF_TYPE _Float16
+#define KIND_HALF_BYTES 2
+#else
+#define KIND_HALF_BYTES 0
 #endif
 #if __LDBL_MANT_DIG__ == 113
 #define KIND_QUAD_TYPE long double
+#define KIND_QUAD_BYTES 16
 #elif defined(__SIZEOF_FLOAT128__)
 #define KIND_QUAD_TYPE __float128
+#define KIND_QUAD_BYTES 16
+#else
+#define KIND_QUAD_BYTES 0
 #endif
 #if defined(__SIZEOF_INT128__)
 #define KIND_I128_TYPE __int128
 #define KIND_U128_TYPE unsigned __int128
+#define KIND_I128_BYTES 16
+#else
+#define KIND_I128_BYTES 0
 #endif
+
+/* Each kind and the bytes of an element. A PE waits for variables that are integers of 16 bits and more; reductions take all kinds.
+ * A pair is a C struct of a value and an index, with C's padding. Those from HALF on have no instructions of every processor, nor
+ * a place in every compiler. */
+#define KIND_LIST(ROW)                               \
+    ROW(I8, 1)                                       \
+    ROW(U8, 1)                                       \
+    ROW(I16, 2)                                      \
+    ROW(U16, 2)                                      \
+    ROW(I32, 4)                                      \
+    ROW(U32, 4)                                      \
+    ROW(I64, 8)                                      \
+    ROW(U64, 8)                                      \
+    ROW(FLOAT, 4)                                    \
+    ROW(DOUBLE, 8)                                   \
+    ROW(LONGDOUBLE, sizeof(long double))             \
+    ROW(COMPLEXF, 8)                                 \
+    ROW(COMPLEXD, 16)                                \
+    ROW(COMPLEXL, 2 * sizeof(long double))           \
+    ROW(FLOAT_INT, KIND_PAIR(float, int))            \
+    ROW(DOUBLE_INT, KIND_PAIR(double, int))          \
+    ROW(LONG_INT, KIND_PAIR(long, int))              \
+    ROW(SHORT_INT, KIND_PAIR(short, int))            \
+    ROW(2INT, KIND_PAIR(int, int))                   \
+    ROW(LONGDOUBLE_INT, KIND_PAIR(long double, int)) \
+    ROW(2FLOAT, KIND_PAIR(float, float))             \
+    ROW(2DOUBLE, KIND_PAIR(double, double))          \
+    ROW(HALF, KIND_HALF_BYTES)                       \
+    ROW(BFLOAT, 2)                                   \
+    ROW(QUAD, KIND_QUAD_BYTES)                       \
+    ROW(COMPLEXH, 2 * KIND_HALF_BYTES)               \
+    ROW(COMPLEXQ, 2 * KIND_QUAD_BYTES)               \
+    ROW(I128, KIND_I128_BYTES)
+#define KIND_PAIR(value, index) \
+    sizeof(struct {             \
+        value v;                \
+        index i;                \
+    })
+
+#define KIND_ENUM_ROW(name, bytes) KIND_##name,
+enum kind { KIND_LIST(KIND_ENUM_ROW) KIND_KINDS };
 
 /* Plain char is signed on x86-64 and unsigned on aarch64. */
 #define KIND_CHAR (CHAR_MIN < 0 ? KIND_I8 : KIND_U8)

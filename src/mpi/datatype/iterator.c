@@ -3,8 +3,6 @@
 #include "mpi/datatype/flatten.h"
 #include "mpi/datatype/type.h"
 
-#include <string.h>
-
 /* Enters a node of a sequence, and the first nodes inside of it, down to pieces. */
 static void enter_node(struct lmpi_iterator *iterator, const struct lmpi_loop *node, size_t siblings)
 {
@@ -96,23 +94,4 @@ bool lmpi_iov_next(struct lmpi_iterator *here, struct lmpi_iterator *there, stru
     lmpi_iterator_skip(here, pieces->bytes, pieces->count);
     lmpi_iterator_skip(there, pieces->bytes, pieces->count);
     return true;
-}
-
-/* A loop for each length, so that the copy of a piece is one move. */
-void lmpi_iov_copy(char *to, MPI_Aint to_step, const char *from, MPI_Aint from_step, size_t bytes, size_t count)
-{
-#define EACH(size)                                               \
-    case size:                                                   \
-        for (; count; count--, to += to_step, from += from_step) \
-            memcpy(to, from, size);                              \
-        return;
-    /* clang-format off */
-    switch (bytes) {
-        EACH(1) EACH(2) EACH(4) EACH(8) EACH(16)
-    default:
-        for (; count; count--, to += to_step, from += from_step)
-            memcpy(to, from, bytes);
-    }
-    /* clang-format on */
-#undef EACH
 }

@@ -83,7 +83,4 @@ struct lmpi_iov {
 /* Takes the next pieces off both walks, in order and as many as lie alike. Returns false when one of the walks is at its end. */
 bool lmpi_iov_next(struct lmpi_iterator *here, struct lmpi_iterator *there, struct lmpi_iov *pieces);
 
-/* Copies pieces in their order. One of 1, 2, 4, 8 or 16 bytes is one load and one store. */
-void lmpi_iov_copy(char *to, MPI_Aint to_step, const char *from, MPI_Aint from_step, size_t bytes, size_t count);
-
 #endif

@@ -1,4 +1,5 @@
 /* Put and get. Contiguous bytes of mapped memory are a range check and a copy; all else goes the general way. */
+#include "base/copy.h"
 #include "mpi/core/real.h"
 #include "mpi/datatype/flatten.h"
 #include "mpi/datatype/iterator.h"
@@ -61,9 +62,9 @@ static int move_iov(struct lmpi_target *target, const struct lmpi_operation *mov
         if (!near)
             status = move_far_iov(target, move, disp, &next);
         else if (move->what == LMPI_PUT)
-            lmpi_iov_copy(near, next.there_step, here, next.here_step, next.bytes, next.count);
+            copy_blocks(near, next.there_step, here, next.here_step, next.bytes, next.count);
         else
-            lmpi_iov_copy(here, next.here_step, near, next.there_step, next.bytes, next.count);
+            copy_blocks(here, next.here_step, near, next.there_step, next.bytes, next.count);
     }
     return status;
 }
