@@ -41,7 +41,7 @@ for _op in ("put", "get"):
          call=f"lat_{_op}_nbe(CALL, CTX, dest, source, nelems, SIZE, pe, req)")
 for _op in ("iput", "iget"):
     _row("nbe", f"{_op}#_nbe", "void", _STRIDED + _REQ, types=RMA, forms="typed sized ctx generic",
-         call=f"lat_{_op}_nbe(CALL, CTX, dest, source, dst, sst, nelems, SIZE, pe, req)")
+         call=f"lat_{_op}(CALL, CTX, dest, source, dst, sst, 1, nelems, SIZE, pe, req)")
 _row("nbe", "put#_signal_nbe", "void",
      "T *dest, const T *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe" + _REQ,
      types=RMA, forms=_ALL,
@@ -68,7 +68,8 @@ for _op in ("and", "or", "xor"):
 
 # --- Collectives in two phases ----------------------------------------------------------------------
 _TEAM = "shmem_team_t team, T *dest, const T *source, "
-_row("nbe", "barrier_all_nbe", "void", "shmemx_request_t *req")
+_row("nbe", "barrier_all_nbe", "void", "shmemx_request_t *req",
+     call="uccs_team_barrier_nb(CALL, &lat_team_world.group, true, req)", state="run")
 _row("nbe", "team_sync_nbe", "int", "shmem_team_t team, shmemx_request_t *req")
 _row("nbe", "broadcast#_nbe", "int", _TEAM + "size_t nelems, int PE_root" + _REQ, types=RMA, forms="typed mem generic",
      call="lat_broadcast(CALL, team, dest, source, lat_bytes(CALL, nelems, SIZE), PE_root, req)")
@@ -83,13 +84,15 @@ for _op, _types in (("and", RED_BIT), ("or", RED_BIT), ("xor", RED_BIT), ("max",
 # --- Requests ---------------------------------------------------------------------------------------------
 _LIST = "shmemx_request_t *reqs, size_t nreqs, "
 _row("request", "request_create", "int", "long options, shmemx_request_t *req")
-_row("request", "request_free", "void", "shmemx_request_t *req")
-_row("request", "request_merge", "void", "shmemx_request_t *into, size_t n, shmemx_request_t *reqs")
+_row("request", "request_free", "void", "shmemx_request_t *req", call="uccs_request_free(req)", state="ends")
+_row("request", "request_merge", "void", "shmemx_request_t *into, size_t n, shmemx_request_t *reqs",
+     call="uccs_request_merge(into, n, reqs)", state="run")
 _row("request", "request_fence", "void", "shmemx_request_t *req")
-_row("request", "request_pending", "size_t", "shmemx_request_t req")
+_row("request", "request_pending", "size_t", "shmemx_request_t req", call="uccs_request_pending(req)", state="run")
 for _tail in ("", "_local"):
-    _row("request", "request_wait" + _tail, "void", "shmemx_request_t *req")
-    _row("request", "request_test" + _tail, "int", "shmemx_request_t *req")
+    _local = "true" if _tail else "false"
+    _row("request", "request_wait" + _tail, "void", "shmemx_request_t *req", call=f"lat_request_wait(req, {_local})", state="run")
+    _row("request", "request_test" + _tail, "int", "shmemx_request_t *req", call=f"lat_request_test(CALL, req, {_local})")
 _row("request", "request_wait_free", "void", "shmemx_request_t *req")
 _row("request", "request_wait_all_free", "void", _LIST + "const int *status")
 for _verb, _all in (("wait", "void"), ("test", "int")):
@@ -99,7 +102,7 @@ for _verb, _all in (("wait", "void"), ("test", "int")):
 
 # --- Counters and counted operations ----------------------------------------------------------------------
 _row("counter", "ct_create", "void", "shmemx_ct_t *ct")
-_row("counter", "ct_free", "void", "shmemx_ct_t *ct")
+_row("counter", "ct_free", "void", "shmemx_ct_t *ct", state="ends")
 _row("counter", "ct_create_team", "int", "shmem_team_t team, shmemx_ct_t *ct")
 _row("counter", "ct_free_team", "int", "shmem_team_t team, shmemx_ct_t *ct")
 _row("counter", "ct_get", "long", "shmemx_ct_t ct")
@@ -112,8 +115,10 @@ _row("counter", "ct_wait_any", "size_t", "shmemx_ct_t *cts, const long *values, 
 _row("counter", "ct_consume", "void", "shmemx_ct_t ct, long n")
 _row("counter", "ct_fetch_reset", "long", "shmemx_ct_t ct")
 _row("counter", "ct_errors", "long", "shmemx_ct_t ct")
-_row("counter", "ct_add", "void", "shmemx_ct_t ct, long weight, int pe", forms="plain ctx")
-_row("counter", "ct_add_nbe", "void", "shmemx_ct_t ct, long weight, int pe" + _REQ, forms="plain ctx")
+_row("counter", "ct_add", "void", "shmemx_ct_t ct, long weight, int pe", forms="plain ctx",
+     call="lat_ct_arrive(CALL, CTX, ct, weight, pe)")
+_row("counter", "ct_add_nbe", "void", "shmemx_ct_t ct, long weight, int pe" + _REQ, forms="plain ctx",
+     call="lat_ct_add_nbe(CALL, CTX, ct, weight, pe, req)")
 for _op in ("put", "get"):
     for _tail, _more, _pass in (("", "", "true, 0"), ("_nbi", "", "false, 0"), ("_nbe", _REQ, "false, req")):
         _row("counter", f"{_op}#_ct{_tail}", "void", "shmemx_ct_t ct, " + _MOVE + _more, types=RMA, forms=_ALL,

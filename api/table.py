@@ -10,6 +10,8 @@ shmem_TYPE_<name without #>. In `params`, T is the element type (void in sized a
     SIZE  bytes of one element               KIND  the element's enum kind
     BITS  the parameter `value` or `cmp_value` as uint64_t
 A row without `call` calls lat_<name> with its own parameters.
+`state` says when a program may call it: "run", between init and finalize (what rows without `call` say); "ends", then too, but it does
+nothing in the exit of a job; "" at any time, or the function looks itself.
 """
 
 from dataclasses import dataclass
@@ -132,40 +134,43 @@ class Row:
     quiet: tuple = ()           # deprecated types (or True) that a C11 generic names: no attribute on them
     public: str = ""            # full public name where it is not shmem_<name>
     header: str = "shmem.h"
+    state: str = ""
 
 
 TABLE = []
 
 
 def row(family, name, result, params, **more):
-    TABLE.append(Row(family, name, result, params, **more))
+    own = not (more.get("call") or more.get("near"))
+    TABLE.append(Row(family, name, result, params, **{"state": "run" if own else "", **more}))
 
 
 # --- Library, memory, teams, contexts ------------------------------------------------------------
-row("setup", "init", "void", "")
-row("setup", "init_thread", "int", "int requested, int *provided")
-row("setup", "finalize", "void", "")
-row("setup", "global_exit", "void", "int status")
-row("setup", "query_thread", "void", "int *provided")
-row("setup", "query_initialized", "void", "int *initialized")
-row("setup", "my_pe", "int", "")
-row("setup", "n_pes", "int", "")
-row("setup", "pe_accessible", "int", "int pe")
+row("setup", "init", "void", "", state="")
+row("setup", "init_thread", "int", "int requested, int *provided", state="")
+row("setup", "finalize", "void", "", state="")
+row("setup", "global_exit", "void", "int status", state="")
+row("setup", "query_thread", "void", "int *provided", call="*provided = lat_thread_level")
+row("setup", "query_initialized", "void", "int *initialized", call="*initialized = lat_state == LAT_RUNNING")
+row("setup", "my_pe", "int", "", call="uccs_core.me", state="ends")
+row("setup", "n_pes", "int", "", call="uccs_core.npes", state="ends")
+row("setup", "pe_accessible", "int", "int pe", call="pe >= 0 && pe < uccs_core.npes", state="run")
 row("setup", "addr_accessible", "int", "const void *addr, int pe")
 row("setup", "ptr", "void *", "const void *dest, int pe")
-row("setup", "info_get_version", "void", "int *major, int *minor")
-row("setup", "info_get_name", "void", "char *name")
-row("setup", "pcontrol", "void", "int level, ...")
+row("setup", "info_get_version", "void", "int *major, int *minor",
+    call="*major = SHMEM_MAJOR_VERSION, *minor = SHMEM_MINOR_VERSION")
+row("setup", "info_get_name", "void", "char *name", call="(void)snprintf(name, SHMEM_MAX_NAME_LEN, \"%s\", SHMEM_VENDOR_STRING)")
+row("setup", "pcontrol", "void", "int level, ...", state="")
 
 row("memory", "malloc", "void *", "size_t size")
 row("memory", "calloc", "void *", "size_t count, size_t size")
 row("memory", "align", "void *", "size_t alignment, size_t size")
 row("memory", "malloc_with_hints", "void *", "size_t size, long hints")
 row("memory", "realloc", "void *", "void *ptr, size_t size")
-row("memory", "free", "void", "void *ptr")
+row("memory", "free", "void", "void *ptr", state="ends")
 
-row("team", "team_my_pe", "int", "shmem_team_t team")
-row("team", "team_n_pes", "int", "shmem_team_t team")
+row("team", "team_my_pe", "int", "shmem_team_t team", call="team ? lat_team_of(team)->group.rank : -1", state="run")
+row("team", "team_n_pes", "int", "shmem_team_t team", call="team ? lat_team_of(team)->group.size : -1", state="run")
 row("team", "team_get_config", "int", "shmem_team_t team, long config_mask, shmem_team_config_t *config")
 row("team", "team_translate_pe", "int", "shmem_team_t src_team, int src_pe, shmem_team_t dest_team")
 row("team", "team_split_strided", "int",
@@ -174,16 +179,19 @@ row("team", "team_split_strided", "int",
 row("team", "team_split_2d", "int",
     "shmem_team_t parent_team, int xrange, const shmem_team_config_t *xaxis_config, long xaxis_mask, "
     "shmem_team_t *xaxis_team, const shmem_team_config_t *yaxis_config, long yaxis_mask, shmem_team_t *yaxis_team")
-row("team", "team_destroy", "void", "shmem_team_t team")
+row("team", "team_destroy", "void", "shmem_team_t team", state="ends")
 row("team", "team_ptr", "void *", "shmem_team_t team, const void *dest, int pe")
 
-row("context", "ctx_create", "int", "long options, shmem_ctx_t *ctx")
+row("context", "ctx_create", "int", "long options, shmem_ctx_t *ctx",
+    call="lat_team_create_ctx(SHMEM_TEAM_WORLD, options, ctx)", state="run")
 row("context", "team_create_ctx", "int", "shmem_team_t team, long options, shmem_ctx_t *ctx")
-row("context", "ctx_destroy", "void", "shmem_ctx_t ctx")
+row("context", "ctx_destroy", "void", "shmem_ctx_t ctx", state="ends")
 row("context", "ctx_get_team", "int", "shmem_ctx_t ctx, shmem_team_t *team")
+# Sessions are hints for networks that can batch what the program issues; the library batches without them.
 row("context", "ctx_session_start", "void",
-    "shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t *config, long config_mask")
-row("context", "ctx_session_stop", "void", "shmem_ctx_t ctx")
+    "shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t *config, long config_mask",
+    call="(void)ctx, (void)options, (void)config, (void)config_mask", state="run")
+row("context", "ctx_session_stop", "void", "shmem_ctx_t ctx", call="(void)ctx", state="ends")
 
 # --- Remote memory access ------------------------------------------------------------------------
 _MOVE = "T *dest, const T *source, size_t nelems, int pe"
@@ -196,12 +204,12 @@ row("rma", "g", "T", "const T *source, int pe", types=RMA, forms="typed ctx gene
 for _op in ("iput", "iget"):
     row("rma", _op + "#", "void", "T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe",
         types=RMA, forms="typed sized ctx generic",
-        call=f"(void)lat_{_op}(CALL, CTX, dest, source, dst, sst, nelems, SIZE, pe, 0)")
-for _op in ("ibput", "ibget"):
-    row("rma", _op + "#", "void",
+        call=f"lat_{_op}(CALL, CTX, dest, source, dst, sst, 1, nelems, SIZE, pe, 0)")
+for _op in ("put", "get"):
+    row("rma", f"ib{_op}#", "void",
         "T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe",
         types=RMA, forms="typed sized ctx generic",
-        call=f"lat_{_op}(CALL, CTX, dest, source, dst, sst, bsize, nblocks, SIZE, pe)")
+        call=f"lat_i{_op}(CALL, CTX, dest, source, dst, sst, bsize, nblocks, SIZE, pe, 0)")
 
 # --- Signals -------------------------------------------------------------------------------------
 for _tail, _blocking in (("_signal", "true"), ("_signal_nbi", "false")):
@@ -209,8 +217,9 @@ for _tail, _blocking in (("_signal", "true"), ("_signal_nbi", "false")):
         "T *dest, const T *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe",
         types=RMA, forms=_ALL,
         call=f"lat_put_signal(CALL, CTX, dest, source, nelems, SIZE, sig_addr, signal, sig_op, pe, {_blocking}, 0)")
-for _op in ("signal_add", "signal_set"):
-    row("signal", _op, "void", "uint64_t *sig_addr, uint64_t signal, int pe", forms="plain ctx generic")
+for _op in ("add", "set"):
+    row("signal", "signal_" + _op, "void", "uint64_t *sig_addr, uint64_t signal, int pe", forms="plain ctx generic",
+        call=f"lat_signal(CALL, CTX, sig_addr, signal, SHMEM_SIGNAL_{_op.upper()}, pe)")
 row("signal", "signal_fetch", "uint64_t", "const uint64_t *sig_addr")
 row("signal", "signal_wait_until", "uint64_t", "uint64_t *sig_addr, int cmp, uint64_t cmp_value")
 
@@ -273,19 +282,22 @@ row("p2p", "wait", "void", "long *ivar, long cmp_value", old=True,
     call="lat_wait_until(CALL, KIND_I64, ivar, SHMEM_CMP_NE, BITS)")
 
 # --- Order, locks, barriers ------------------------------------------------------------------------
-row("order", "fence", "void", "", forms="plain ctx")
-row("order", "quiet", "void", "", forms="plain ctx")
-row("order", "pe_quiet", "void", "const int *target_pes, size_t npes", forms="plain ctx")
+row("order", "fence", "void", "", forms="plain ctx", call="lat_fence(CALL, CTX)")
+row("order", "quiet", "void", "", forms="plain ctx", call="lat_quiet(CALL, CTX)")
+row("order", "pe_quiet", "void", "const int *target_pes, size_t npes", forms="plain ctx",
+    call="lat_pe_quiet(CALL, CTX, target_pes, npes)")
 row("order", "set_lock", "void", "long *lock")
 row("order", "clear_lock", "void", "long *lock")
 row("order", "test_lock", "int", "long *lock")
 row("order", "barrier_all", "void", "")
-row("order", "sync_all", "void", "")
+row("order", "sync_all", "void", "", call="uccs_team_sync(&lat_team_world.group)", state="run")
 row("order", "team_sync", "int", "shmem_team_t team")
 _SET = "int PE_start, int logPE_stride, int PE_size, "
 _GROUP = "CALL, lat_set_group(CALL, PE_start, logPE_stride, PE_size, pSync)"
-row("order", "barrier", "void", _SET + "long *pSync", old=True)
-row("order", "sync", "void", _SET + "long *pSync", old=True, quiet=(True,), forms="plain generic")
+row("order", "barrier", "void", _SET + "long *pSync", old=True,
+    call="uccs_quiet_all(), uccs_team_sync(lat_set_group(CALL, PE_start, logPE_stride, PE_size, pSync))")
+row("order", "sync", "void", _SET + "long *pSync", old=True, quiet=(True,), forms="plain generic",
+    call="uccs_team_sync(lat_set_group(CALL, PE_start, logPE_stride, PE_size, pSync))")
 
 # --- Collectives on teams, and on active sets (old) ----------------------------------------------------
 _TEAM = "shmem_team_t team, T *dest, const T *source, "
@@ -323,11 +335,11 @@ row("reduce", "sum_exscan", "int", _TEAM + "size_t nelems", types=RED_ARITH, for
     call="lat_scan(CALL, team, dest, source, nelems, KIND, 0)")
 
 # --- Names from before version 1.2 -----------------------------------------------------------------------
-row("old", "start_pes", "void", "int npes", public="start_pes", old=True)
-row("old", "my_pe", "int", "", public="_my_pe", old=True)
-row("old", "n_pes", "int", "", public="_num_pes", old=True)
+row("old", "start_pes", "void", "int npes", public="start_pes", old=True, state="")
+row("old", "my_pe", "int", "", public="_my_pe", old=True, call="uccs_core.me", state="ends")
+row("old", "n_pes", "int", "", public="_num_pes", old=True, call="uccs_core.npes", state="ends")
 row("old", "malloc", "void *", "size_t size", public="shmalloc", old=True)
-row("old", "free", "void", "void *ptr", public="shfree", old=True)
+row("old", "free", "void", "void *ptr", public="shfree", old=True, state="ends")
 row("old", "realloc", "void *", "void *ptr, size_t size", public="shrealloc", old=True)
 row("old", "align", "void *", "size_t alignment, size_t size", public="shmemalign", old=True)
 

@@ -29,8 +29,12 @@ AMO = {
     "and": ("atomic_fetch_and_acqrel(to, value)", "AND"), "or": ("atomic_fetch_or_acqrel(to, value)", "OR"),
     "xor": ("atomic_fetch_xor_acqrel(to, value)", "XOR"),
 }
-AMO_REAL = {"fetch": "lat_load_acquire_%s(to)", "set": "lat_store_release_%s(to, value)",
-            "swap": "lat_exchange_acqrel_%s(to, value)"}
+AMO_REAL = {"fetch": "__atomic_load(to, &old, __ATOMIC_ACQUIRE)", "set": "__atomic_store(to, &value, __ATOMIC_RELEASE)",
+            "swap": "__atomic_exchange(to, &value, &old, __ATOMIC_ACQ_REL)"}
+
+
+# What thunks use, beside the prototypes of calls.h.
+HEADERS = ("amo", "coll/coll", "counter", "ctx", "p2p", "request", "rma", "signal", "sync", "team")
 
 
 def context(function):
@@ -51,8 +55,8 @@ def fill(function, text):
 
 
 def translated(function):
-    """Returns the line that translates the PE in context forms. Functions that pass their arguments on do it themselves."""
-    if not function.ctx or not function.has("pe") or not (function.row.call or function.row.near):
+    """Returns the line that translates the PE in context forms."""
+    if not function.ctx or not function.has("pe"):
         return []
     return [f'pe = lat_ctx_pe("{function.name}", ctx, pe);']
 
@@ -61,19 +65,19 @@ def body_p(function):
     c = function.type.c
     return [f"{c} *to = uccs_near(dest, pe);", "if (lat_likely(to)) {", "    *to = value;", "} else {",
             f"    {c} copy = value;",
-            f'    lat_put_far("{function.name}", {context(function)}, dest, &copy, sizeof copy, pe);', "}"]
+            f'    lat_put_far("{function.name}", {context(function)}, dest, &copy, sizeof copy, pe, true, 0);', "}"]
 
 
 def body_g(function):
     c = function.type.c
     return [f"const {c} *from = uccs_near(source, pe);", "if (lat_likely(from))", "    return *from;",
-            f"{c} value;", f'lat_get_far("{function.name}", {context(function)}, &value, source, sizeof value, pe);',
+            f"{c} value;", f'lat_get_far("{function.name}", {context(function)}, &value, source, sizeof value, pe, true, 0);',
             "return value;"]
 
 
 def amo_far(function):
     kind = function.type
-    bits = (lambda name: f"lat_bits_of_{kind.name}({name})") if kind.real else (lambda name: f"(uint64_t){name}")
+    bits = (lambda name: f"lat_bits_of(&{name}, sizeof {name})") if kind.real else (lambda name: f"(uint64_t){name}")
     operation = function.row.near
     value = "1" if operation == "inc" else bits("value") if function.has("value") else "0"
     cond = bits("cond") if function.has("cond") else "0"
@@ -84,34 +88,40 @@ def amo_far(function):
     if function.has("fetch"):
         half, more = "lat_amo_fetch_far", f", fetch, {request}"
     elif function.result == "void":
-        half, more = ("lat_amo_post_nbe", ", req") if function.has("req") else ("lat_amo_post_far", "")
+        half, more = "lat_amo_post_far", f", {request}"
     asked = (f'{half}("{function.name}", {context(function)}, UCCS_ATOMIC_{AMO[operation][1]}, {target}, '
              f"sizeof({kind.c}), {value}, {cond}, pe{more})")
-    if function.has("fetch"):
-        return asked
-    return f"lat_{kind.name}_of_bits({asked})" if kind.real else f"({kind.c}){asked}"
+    return asked if kind.real or function.has("fetch") or function.result == "void" else f"({kind.c}){asked}"
 
 
 def body_amo(function):
     c, operation = function.type.c, function.row.near
     target = "source" if operation == "fetch" else "dest"
-    near = AMO_REAL[operation] % function.type.name if function.type.real else AMO[operation][0]
-    far = amo_far(function)
+    near, far, fetches = AMO[operation][0], amo_far(function), function.has("fetch")
     const = "const " if operation == "fetch" else ""
     lines = [f"{const}{c} *to = uccs_near({target}, pe);"]
-    if operation == "cswap" and function.has("fetch"):
-        return ([f"{c} seen = cond;"] + lines
-                + ["if (lat_likely(to)) {", "    atomic_cas_acqrel(to, &seen, value);", "    *fetch = seen;", "} else {",
-                   f"    {far};", "}"])
     if operation == "cswap":
-        return ([f"{c} seen = cond;"] + lines
-                + ["if (lat_likely(to))", "    atomic_cas_acqrel(to, &seen, value);", "else", f"    seen = {far};",
-                   "return seen;"])
-    if function.has("fetch"):
+        lines = [f"{c} seen = cond;"] + lines + ["if (lat_likely(to))", "    atomic_cas_acqrel(to, &seen, value);"]
+        return lines + (["if (lat_likely(to))", "    *fetch = seen;", "else", f"    {far};"] if fetches
+                        else ["else", f"    seen = {far};", "return seen;"])
+    if function.type.real:
+        return lines + body_real(function, far)
+    if fetches:
         return lines + ["if (lat_likely(to))", f"    *fetch = {near};", "else", f"    {far};"]
     if function.result != "void":
         return lines + ["if (lat_likely(to))", f"    return {near};", f"return {far};"]
-    return lines + ["if (lat_likely(to))", f"    (void){near};", "else", f"    (void){far};"]
+    return lines + ["if (lat_likely(to))", f"    (void){near};", "else", f"    {far};"]
+
+
+def body_real(function, far):
+    """The compiler's generic forms: its others take integers alone. The far half gives bits."""
+    near, operation, c = AMO_REAL[function.row.near], function.row.near, function.type.c
+    if function.has("fetch"):
+        return ["if (lat_likely(to))", f"    {near.replace('&old', 'fetch')};", "else", f"    {far};"]
+    if operation == "set":
+        return ["if (lat_likely(to))", f"    {near};", "else", f"    {far};"]
+    return [f"{c} old;", "if (lat_likely(to))", f"    {near};", "else", f"    lat_store_bits(&old, sizeof old, {far});",
+            "return old;"]
 
 
 def body(function):
@@ -137,8 +147,18 @@ def tracked(function):
     return [("lat_loaded" if function.row.near == "fetch" else "lat_stored") + "(req);"]
 
 
+def required(function):
+    """Returns the line that looks whether the library runs."""
+    call = f'"{function.name}"'
+    if function.row.state == "run":
+        return [f"lat_require({call});"]
+    if function.row.state != "ends":
+        return []
+    return [f"if (!lat_require_or_leave({call}))", "    return;"] if function.result == "void" else [f"(void)lat_require_or_leave({call});"]
+
+
 def thunk(function):
-    lines = translated(function) + body(function) + tracked(function)
+    lines = required(function) + translated(function) + body(function) + tracked(function)
     return (f"{function.prototype('p')}\n{{\n" + "".join(f"    {line}\n" for line in lines)
             + f"}}\n#pragma weak {function.name} = p{function.name}\n\n")
 
@@ -156,10 +176,24 @@ def source(functions):
     extension = "#include <shmemx.h>\n" if any(f.row.header == "shmemx.h" for f in functions) else ""
     return (headers.file_comment("Thunks from the public names to the inside of the library.")
             + "#define SHMEM_NO_DEPRECATED_WARNINGS\n#include <pshmem.h>\n" + extension
-            + '#include "shmem/kernels.h"\n\n#pragma GCC visibility push(default)\n\n'
+            + "".join(f'#include "shmem/{name}.h"\n' for name in ("calls",) + HEADERS)
+            + "\n#include <stdio.h>\n\n#pragma GCC visibility push(default)\n\n"
             + "".join(thunk(f) for f in functions) + "#pragma GCC visibility pop\n")
 
 
+def inside(functions):
+    """The functions that thunks without a body of their own call: shmem_X calls lat_X with the same arguments."""
+    seen = {}
+    for function in functions:
+        if not (function.row.call or function.row.near) and function.row.name != "pcontrol":
+            seen.setdefault(function.row.name, function)
+    lines = [("_Noreturn " if name == "global_exit" else "") + function.prototype().replace(function.name, "lat_" + name) + ";\n"
+             for name, function in seen.items()]
+    return (headers.file_comment("What thunks call. The standard, or the manual page, defines meaning, arguments and errors.")
+            + "#ifndef SHMEM_CALLS_H\n#define SHMEM_CALLS_H\n\n#include <shmemx.h>\n\n" + "".join(lines) + "\n#endif\n")
+
+
 def write(out, functions):
+    out.write("shmem/calls.h", inside(functions))
     for name, members in split(functions).items():
         out.write(f"{name}.c", source(members))

@@ -82,22 +82,15 @@ void lat_amo_fetch_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_a
     (void)proto_rma_or_end(&far);
 }
 
-uint64_t lat_amo_post_nbe(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest,
-                          size_t size, uint64_t value, uint64_t cond, int pe, struct uccs_request **req)
+void lat_amo_post_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest, size_t size,
+                      uint64_t value, uint64_t cond, int pe, struct uccs_request **req)
 {
     const struct uccs_atomic_op what = {op, (uint32_t)size, value, cond};
     if (!uccs_far_pe(pe)) {
         (void)lat_amo_far(call, ctx, op, dest, size, value, cond, pe);
-        return 0;
+        return;
     }
     struct proto_op far = far_op(call, ctx, &what, dest, pe);
     far.request = req;
     (void)proto_rma_or_end(&far);
-    return 0;
-}
-
-uint64_t lat_amo_post_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest,
-                          size_t size, uint64_t value, uint64_t cond, int pe)
-{
-    return lat_amo_post_nbe(call, ctx, op, dest, size, value, cond, pe, 0);
 }

@@ -10,21 +10,13 @@
 
 #include <time.h>
 
-/* line_of for a counter that is not one of the job's. */
-lat_cold static struct uccs_counter_line *line_of_opened(const char *call, shmemx_ct_t ct)
-{
-    if (!uccs_counter_live(lat_ct_of(ct)))
-        lat_fail(call, "ct %p is not a counter, or one that was freed", (void *)ct);
-    return uccs_counter_mine(lat_ct_of(ct));
-}
-
 /* Returns my line of a live counter; ends the job when the counter is none. */
 static struct uccs_counter_line *line_of(const char *call, shmemx_ct_t ct)
 {
-    lat_require(call);
-    if (lat_likely(uccs_counter_of_job(lat_ct_of(ct))))
-        return uccs_counter_mine(lat_ct_of(ct));
-    return line_of_opened(call, ct);
+    const uccs_counter counter = lat_ct_of(ct);
+    if (lat_unlikely(!uccs_counter_of_job(counter) && !uccs_counter_live(counter)))
+        lat_fail(call, "ct %p is not a counter, or one that was freed", (void *)ct);
+    return uccs_counter_mine(counter);
 }
 
 /* Returns true when the PE is on another node, and fills in the count for it. Ends the job when the handle never was a
@@ -69,7 +61,7 @@ void lat_put_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct
         lat_put_with_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
         return;
     }
-    lat_put_far(call, ctx, dest, source, bytes, pe);
+    lat_put_far(call, ctx, dest, source, bytes, pe, true, 0);
     lat_ct_arrive(call, ctx, ct, 1, pe);
     if (req)
         uccs_request_stored(req);
@@ -83,7 +75,7 @@ void lat_get_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct
         lat_get_with_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
         return;
     }
-    lat_get_far(call, ctx, dest, source, bytes, pe);
+    lat_get_far(call, ctx, dest, source, bytes, pe, true, 0);
     lat_ct_arrive(call, ctx, ct, 1, pe);
     if (req)
         uccs_request_stored(req);
@@ -91,7 +83,6 @@ void lat_get_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct
 
 void lat_ct_create(shmemx_ct_t *ct)
 {
-    lat_require("shmemx_ct_create");
     *ct = (shmemx_ct_t)(uintptr_t)uccs_counter_create(); /* null: all are in use */
 }
 
@@ -99,8 +90,6 @@ void lat_ct_create(shmemx_ct_t *ct)
  * again. */
 void lat_ct_free(shmemx_ct_t *ct)
 {
-    if (!lat_require_or_leave("shmemx_ct_free"))
-        return;
     (void)line_of("shmemx_ct_free", *ct);
     if (uccs_counter_opened(lat_ct_of(*ct)))
         lat_fail("shmemx_ct_free", "ct %p belongs to a team: free it with shmemx_ct_free_team", (void *)*ct);
@@ -129,7 +118,6 @@ static int join_members(void *members, uint64_t *words, size_t n, bool maximum)
 
 int lat_ct_create_team(shmem_team_t team, shmemx_ct_t *ct)
 {
-    lat_require("shmemx_ct_create_team");
     struct shmem_team_impl *members = lat_team_of(team);
     uccs_counter counter = 0;
     *ct = 0;
@@ -202,22 +190,17 @@ void lat_ct_wait_nbe(shmemx_ct_t ct, long wait_for, shmemx_request_t *req)
         lat_fail("shmemx_ct_wait_nbe", "no memory for a request");
 }
 
-static double seconds_now(void)
-{
-    return 1e-9 * (double)clock_nanoseconds();
-}
-
 int lat_ct_wait_timeout(shmemx_ct_t ct, long wait_for, double seconds)
 {
     const struct uccs_counter_line *line = line_of("shmemx_ct_wait_timeout", ct);
     const struct uccs_counter_wanted wanted = {lat_ct_of(ct), wait_for};
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_counter_reason, &wanted)};
     wait.on.may_end = 1;
-    double end = seconds_now() + seconds;
+    const double end = 1e-9 * (double)clock_nanoseconds() + seconds;
     while (atomic_load_acquire(&line->count) < wait_for) {
         /* While spinning, reading the clock would cost more than looking at the counter; a yield costs more than the
          * clock. */
-        if ((wait.looks % 64 == 0 || wait.looks >= uccs_core.spin) && !(seconds_now() < end))
+        if ((wait.looks % 64 == 0 || wait.looks >= uccs_core.spin) && !(1e-9 * (double)clock_nanoseconds() < end))
             return atomic_load_acquire(&line->count) >= wait_for;
         uccs_pause(&wait);
     }
@@ -227,7 +210,6 @@ int lat_ct_wait_timeout(shmemx_ct_t ct, long wait_for, double seconds)
 size_t lat_ct_wait_any(shmemx_ct_t *cts, const long *values, size_t n)
 {
     struct uccs_wait wait uccs_scoped = {0};
-    lat_require("shmemx_ct_wait_any");
     size_t *turn = uccs_progress_turn_of(cts);
     if (n == 0)
         return SIZE_MAX;
@@ -268,18 +250,9 @@ long lat_ct_errors(shmemx_ct_t ct)
     return (long)atomic_load_relaxed(&line_of("shmemx_ct_errors", ct)->errors);
 }
 
-void lat_ct_add(shmemx_ct_t ct, long weight, int pe)
-{
-    lat_ct_arrive("shmemx_ct_add", LAT_CTX_DEFAULT, ct, weight, pe);
-}
-
-void lat_ctx_ct_add(shmem_ctx_t ctx, shmemx_ct_t ct, long weight, int pe)
-{
-    lat_ct_arrive("shmemx_ctx_ct_add", ctx, ct, weight, lat_ctx_pe("shmemx_ctx_ct_add", ctx, pe));
-}
-
 /* A count is a put without data. */
-static void add_nbe(const char *call, shmem_ctx_t ctx, shmemx_ct_t ct, long weight, int pe, shmemx_request_t *req)
+void lat_ct_add_nbe(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, long weight, int pe,
+                    shmemx_request_t *req)
 {
     struct proto_notify with;
     if (counts_far(call, ct, weight, pe, &with)) {
@@ -288,14 +261,4 @@ static void add_nbe(const char *call, shmem_ctx_t ctx, shmemx_ct_t ct, long weig
     }
     lat_ct_arrive(call, ctx, ct, weight, pe);
     lat_stored(req);
-}
-
-void lat_ct_add_nbe(shmemx_ct_t ct, long weight, int pe, shmemx_request_t *req)
-{
-    add_nbe("shmemx_ct_add_nbe", LAT_CTX_DEFAULT, ct, weight, pe, req);
-}
-
-void lat_ctx_ct_add_nbe(shmem_ctx_t ctx, shmemx_ct_t ct, long weight, int pe, shmemx_request_t *req)
-{
-    add_nbe("shmemx_ctx_ct_add_nbe", ctx, ct, weight, lat_ctx_pe("shmemx_ctx_ct_add_nbe", ctx, pe), req);
 }

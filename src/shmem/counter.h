@@ -74,20 +74,23 @@ static lat_hot void lat_get_ct(const char *call, struct shmem_ctx_impl *ctx, shm
         lat_stored(req);
 }
 
+void lat_ct_add_nbe(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, long weight, int pe,
+                    shmemx_request_t *req);
+
 /* The count comes behind the data, which may be any number of stores or messages. */
 void lat_ct_behind(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, int pe);
 
 static inline void lat_iput_ct(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
                                const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size, int pe)
 {
-    (void)lat_iput(call, ctx, dest, source, dst, sst, nelems, size, pe, 0);
+    lat_iput(call, ctx, dest, source, dst, sst, 1, nelems, size, pe, 0);
     lat_ct_behind(call, ctx, ct, pe);
 }
 
 static inline void lat_iget_ct(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
                                const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size, int pe)
 {
-    (void)lat_iget(call, ctx, dest, source, dst, sst, nelems, size, pe, 0);
+    lat_iget(call, ctx, dest, source, dst, sst, 1, nelems, size, pe, 0);
     lat_ct_arrive(call, ctx, ct, 1, pe);
 }
 
@@ -98,24 +101,5 @@ static inline void lat_put_signal_ct(const char *call, struct shmem_ctx_impl *ct
     lat_put_signal(call, ctx, dest, source, nelems, size, sig_addr, signal, sig_op, pe, true, 0);
     lat_ct_behind(call, ctx, ct, pe);
 }
-
-void lat_ct_create(shmemx_ct_t *ct);
-int lat_ct_create_team(shmem_team_t team, shmemx_ct_t *ct);
-int lat_ct_free_team(shmem_team_t team, shmemx_ct_t *ct);
-void lat_ct_free(shmemx_ct_t *ct);
-long lat_ct_get(shmemx_ct_t ct);
-void lat_ct_set(shmemx_ct_t ct, long value);
-long lat_ct_wait(shmemx_ct_t ct, long wait_for);
-void lat_ct_wait_nbe(shmemx_ct_t ct, long wait_for, shmemx_request_t *req);
-int lat_ct_test(shmemx_ct_t ct, long wait_for);
-int lat_ct_wait_timeout(shmemx_ct_t ct, long wait_for, double seconds);
-size_t lat_ct_wait_any(shmemx_ct_t *cts, const long *values, size_t n);
-void lat_ct_consume(shmemx_ct_t ct, long n);
-long lat_ct_fetch_reset(shmemx_ct_t ct);
-long lat_ct_errors(shmemx_ct_t ct);
-void lat_ct_add(shmemx_ct_t ct, long weight, int pe);
-void lat_ctx_ct_add(shmem_ctx_t ctx, shmemx_ct_t ct, long weight, int pe);
-void lat_ct_add_nbe(shmemx_ct_t ct, long weight, int pe, shmemx_request_t *req);
-void lat_ctx_ct_add_nbe(shmem_ctx_t ctx, shmemx_ct_t ct, long weight, int pe, shmemx_request_t *req);
 
 #endif

@@ -50,12 +50,6 @@ static inline int lat_ctx_pe(const char *call, shmem_ctx_t handle, int pe)
     return ctx->start + pe * ctx->stride;
 }
 
-/* Adds a copy of `what` to a team's list and returns it, or null without memory. Any thread. */
-struct shmem_ctx_impl *lat_ctx_make(struct shmem_ctx_impl **list, const struct shmem_ctx_impl *what);
-
-/* Destroys a context; returns false when it is not in the list. Any thread. */
-bool lat_ctx_drop(struct shmem_ctx_impl **list, struct shmem_ctx_impl *ctx);
-
 /* Destroys the contexts of a team's list, which nobody uses any more. */
 void lat_ctx_drop_all(struct shmem_ctx_impl **list);
 

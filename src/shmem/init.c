@@ -4,6 +4,7 @@
  * back the same way and ends with a barrier in which waiters sleep. A mutex guards the counts, so any thread may
  * nest. */
 #include "base/atomic.h"
+#include "base/env.h"
 #include "base/log.h"
 #include "rte/rte.h"
 #include "shmem/calls.h"
@@ -33,6 +34,32 @@ static void write_whole_lines(void)
 {
     if (rte.launched && !isatty(STDOUT_FILENO))
         setvbuf(stdout, 0, _IOLBF, 0);
+}
+
+static void print_variables(void)
+{
+    for (int id = 0; id < ENV_COUNT; id++) {
+        const struct env_variable *variable = env_describe((enum env_id)id);
+        const char *from, *value = env_value((enum env_id)id, &from);
+        printf("  %-22s %-12s %s%s%s\n      %s\n", variable->name, *value ? value : "-", from ? "(from " : "(default",
+               from ? from : "", ")", variable->help);
+    }
+}
+
+/* SHMEM_VERSION and SHMEM_INFO. */
+static void print_info(void)
+{
+    bool version = env_flag(ENV_VERSION), info = env_flag(ENV_INFO);
+    if (uccs_core.me != 0 || !(version || info))
+        return;
+    printf("Lateral " LATERAL_VERSION ", OpenSHMEM %d.%d\n", SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
+    if (info) {
+        printf("Environment variables:\n");
+        print_variables();
+        const char *why = uccs_memory_why_private();
+        printf("Global variables: %s%s\n", why ? "private: " : "symmetric", why ? why : "");
+    }
+    fflush(stdout);
 }
 
 static void tell_missing_layer(void)
@@ -67,7 +94,7 @@ static int start_library(int requested)
         hooked = true;
         rte_on_leave = finalize_at_exit;
         write_whole_lines();
-        lat_info_print();
+        print_info();
         tell_missing_layer();
     }
     return 0;
@@ -182,14 +209,4 @@ _Noreturn void lat_global_exit(int status)
     if (rte_in_exit())
         rte_go_on_exiting(status);
     exit(status);
-}
-
-void lat_query_thread(int *provided)
-{
-    *provided = lat_thread_level;
-}
-
-void lat_query_initialized(int *initialized)
-{
-    *initialized = lat_state == LAT_RUNNING;
 }

@@ -14,6 +14,7 @@
 #include "shmem/calls.h"
 #include "shmem/ctx.h"
 #include "shmem/place.h"
+#include "shmem/sync.h"
 #include "uccs/core/wait.h"
 #include "uccs/proto/initiator.h"
 
@@ -131,7 +132,6 @@ static inline uint32_t lock_amo(const char *call, enum uccs_atomic op, uint32_t 
 static int lock_home(const char *call, const struct lock *lock)
 {
     size_t offset;
-    lat_require(call);
     if (uccs_memory_find(lock, &offset) == UCCS_NOWHERE)
         lat_resolve(call, "lock", lock, uccs_core.me); /* names the mistake */
     return (int)(offset / sizeof *lock % (size_t)uccs_core.npes);
@@ -165,7 +165,7 @@ void lat_clear_lock(long *word)
     static const char call[] = "shmem_clear_lock";
     struct lock *lock = (struct lock *)word;
     int home = lock_home(call, lock);
-    lat_quiet();
+    lat_quiet(call, SHMEM_CTX_DEFAULT);
     uint32_t node = atomic_load_acquire(&lock->node);
     if (lat_unlikely(!(node & LOCK_TAKEN)))
         lat_fail(call, "lock %p is not set by this PE", (void *)word);

@@ -11,9 +11,9 @@
 
 #include "base/heap.h"
 #include "base/log.h"
+#include "base/poison.h"
 #include "shmem/calls.h"
 #include "shmem/check.h"
-#include "shmem/guard.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
 #include "uccs/core/memory.h"
@@ -40,6 +40,66 @@ static char *heap_base(void)
     return uccs_memory_heap(&bytes);
 }
 
+/* --- The gaps of the heap, as the address sanitizer or valgrind knows them: bytes that belong to no block must not be used. All of this
+ * does nothing unless the program runs under one of them. The gap behind the highest block is known for GUARD_AHEAD bytes alone, and
+ * nothing beyond the first GUARD_MOST of the heap: sanitizers touch memory for all that they know. Under heap_lock. */
+
+#define GUARD_MOST ((size_t)1 << 30)
+#define GUARD_AHEAD ((size_t)1 << 20)
+
+static char *guarded; /* the heap; null: no tool listens */
+static size_t heap_end, guarded_end;
+
+/* Returns how many of the bytes lie in the guarded part of the heap. */
+static size_t below_end(size_t offset, size_t bytes)
+{
+    size_t room = offset < heap_end ? heap_end - offset : 0;
+    return bytes < room ? bytes : room;
+}
+
+/* Forbids the part of the heap from guarded_end to `end`. */
+static void forbid_until(size_t end)
+{
+    end = end < heap_end ? end : heap_end;
+    if (end <= guarded_end)
+        return;
+    poison_forbid(guarded + guarded_end, end - guarded_end);
+    guarded_end = end;
+}
+
+static void guard_open(char *heap, size_t bytes)
+{
+    guarded = poison_heard() ? heap : 0;
+    heap_end = bytes < GUARD_MOST ? bytes : GUARD_MOST;
+    guarded_end = 0;
+    if (guarded)
+        forbid_until(GUARD_AHEAD);
+}
+
+static void guard_close(void)
+{
+    if (guarded)
+        poison_allow(guarded, guarded_end);
+    guarded = 0;
+}
+
+/* A block at this offset belongs to the program from now on, or does not any more. */
+static void guard_given(size_t offset, size_t bytes)
+{
+    if (!guarded)
+        return;
+    forbid_until(offset + bytes + GUARD_AHEAD);
+    poison_allow(guarded + offset, below_end(offset, bytes));
+}
+
+static void guard_taken(size_t offset, size_t bytes)
+{
+    if (guarded)
+        poison_forbid(guarded + offset, below_end(offset, bytes));
+}
+
+/* --- Life, and blocks */
+
 int lat_mem_open(void)
 {
     size_t bytes;
@@ -51,13 +111,13 @@ int lat_mem_open(void)
         log_line("no memory is left for the books of the symmetric heap");
         return -1;
     }
-    lat_guard_open(heap_base(), bytes);
+    guard_open(heap_base(), bytes);
     return 0;
 }
 
 void lat_mem_close(void)
 {
-    lat_guard_close();
+    guard_close();
     for (int i = 0; i < PARTS; i++) {
         if (parts[i].books)
             heap_destroy(parts[i].books);
@@ -98,7 +158,7 @@ static void note_given(const struct part *part, size_t offset, size_t size)
 {
     uccs_memory_used(part->start + offset + size);
     if (part == &parts[PROPER])
-        lat_guard_given(offset, size);
+        guard_given(offset, size);
 }
 
 static void *allocate_block(const char *call, size_t alignment, size_t size)
@@ -124,7 +184,6 @@ static bool holds_everywhere(size_t alignment)
 
 void *lat_malloc(size_t size)
 {
-    lat_require("shmem_malloc");
     if (size == 0)
         return 0;
     void *block = allocate_block("shmem_malloc", 0, size);
@@ -192,7 +251,6 @@ static void *allocate_adapters(size_t size)
 
 void *lat_malloc_with_hints(size_t size, long hints)
 {
-    lat_require("shmem_malloc_with_hints");
     if (size == 0)
         return 0;
     void *block = hints & SHMEM_MALLOC_ATOMICS_REMOTE ? allocate_adapters(size) : 0;
@@ -207,7 +265,6 @@ void *lat_malloc_with_hints(size_t size, long hints)
 void *lat_calloc(size_t count, size_t size)
 {
     size_t bytes;
-    lat_require("shmem_calloc");
     if (count == 0 || size == 0 || __builtin_mul_overflow(count, size, &bytes))
         return 0;
     void *block = allocate_block("shmem_calloc", 0, bytes);
@@ -219,10 +276,7 @@ void *lat_calloc(size_t count, size_t size)
 
 void *lat_align(size_t alignment, size_t size)
 {
-    lat_require("shmem_align");
-    if (size == 0)
-        return 0;
-    if (!holds_everywhere(alignment))
+    if (size == 0 || !holds_everywhere(alignment))
         return 0;
     void *block = allocate_block("shmem_align", alignment, size);
     lat_barrier_all();
@@ -275,26 +329,26 @@ static void release_block(const char *call, void *ptr)
     lat_barrier_all();
     pthread_mutex_lock(&heap_lock);
     if (part == &parts[PROPER] && heap_size_of(part->books, offset, &size) == HEAP_OK)
-        lat_guard_taken(offset, size);
+        guard_taken(offset, size);
     heap_free(part->books, offset);
     pthread_mutex_unlock(&heap_lock);
 }
 
 void lat_free(void *ptr)
 {
-    if (lat_require_or_leave("shmem_free") && ptr)
+    if (ptr)
         release_block("shmem_free", ptr);
 }
 
 /* The bytes of the old block may lie in the new one. */
 static void move_block(size_t old, size_t old_size, size_t offset, size_t size)
 {
-    lat_guard_given(offset, size);
-    lat_guard_given(old, old_size); /* with the bytes behind the program's */
+    guard_given(offset, size);
+    guard_given(old, old_size); /* with the bytes behind the program's */
     if (offset != old)
         memmove(heap_base() + offset, heap_base() + old, old_size < size ? old_size : size);
-    lat_guard_taken(old, old_size);
-    lat_guard_given(offset, size);
+    guard_taken(old, old_size);
+    guard_given(offset, size);
 }
 
 static void *resize_block(void *ptr, size_t size)
@@ -334,7 +388,6 @@ static void *leave_adapter(void *ptr, size_t size)
 void *lat_realloc(void *ptr, size_t size)
 {
     size_t offset;
-    lat_require("shmem_realloc");
     if (!ptr)
         return lat_malloc(size);
     if (size == 0) {

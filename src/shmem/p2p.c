@@ -5,17 +5,9 @@
  * empty set (no elements, or all excluded by status) is satisfied at once. */
 #include "shmem/p2p.h"
 
-#include "base/atomic.h"
-#include "uccs/core/wait.h"
-
 static size_t width_of(enum kind kind)
 {
     return kind == KIND_I16 || kind == KIND_U16 ? 2 : kind == KIND_I32 || kind == KIND_U32 ? 4 : 8;
-}
-
-static bool is_included(const struct lat_wait_set *set, size_t i)
-{
-    return !set->status || set->status[i] == 0;
 }
 
 /* cmp_values is the caller's private array; the atomic load is only the same code for all widths. */
@@ -26,19 +18,11 @@ static bool is_satisfied(const struct lat_wait_set *set, size_t i)
     return lat_compare(set->kind, set->cmp, lat_load(set->kind, (const char *)set->ivars + at), value);
 }
 
-static bool is_empty(const struct lat_wait_set *set)
-{
-    for (size_t i = 0; i < set->nelems; i++)
-        if (is_included(set, i))
-            return false;
-    return true;
-}
-
 /* Starts at *from, so that a wait does not look again at elements that were true: they may have changed since. */
 static bool all_from(const struct lat_wait_set *set, size_t *from)
 {
     for (; *from < set->nelems; ++*from)
-        if (is_included(set, *from) && !is_satisfied(set, *from))
+        if (lat_set_has(set->status, *from) && !is_satisfied(set, *from))
             return false;
     return true;
 }
@@ -46,7 +30,7 @@ static bool all_from(const struct lat_wait_set *set, size_t *from)
 static size_t any_between(const struct lat_wait_set *set, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
-        if (is_included(set, i) && is_satisfied(set, i))
+        if (lat_set_has(set->status, i) && is_satisfied(set, i))
             return i;
     return SIZE_MAX;
 }
@@ -70,7 +54,7 @@ static size_t some_once(const struct lat_wait_set *set, size_t *indices)
 {
     size_t count = 0;
     for (size_t i = 0; i < set->nelems; i++)
-        if (is_included(set, i) && is_satisfied(set, i))
+        if (lat_set_has(set->status, i) && is_satisfied(set, i))
             indices[count++] = i;
     return count;
 }
@@ -97,11 +81,9 @@ int lat_test_all(const struct lat_wait_set *set)
 size_t lat_wait_until_any(const struct lat_wait_set *set)
 {
     struct uccs_wait wait uccs_scoped = {0};
-    size_t found;
+    size_t found = SIZE_MAX;
     lat_require(set->call);
-    if (is_empty(set))
-        return SIZE_MAX;
-    while ((found = any_once(set)) == SIZE_MAX)
+    while (!lat_set_is_empty(set->nelems, set->status) && (found = any_once(set)) == SIZE_MAX)
         uccs_pause(&wait);
     return found;
 }
@@ -118,11 +100,9 @@ size_t lat_test_any(const struct lat_wait_set *set)
 size_t lat_wait_until_some(const struct lat_wait_set *set, size_t *indices)
 {
     struct uccs_wait wait uccs_scoped = {0};
-    size_t count;
+    size_t count = 0;
     lat_require(set->call);
-    if (is_empty(set))
-        return 0;
-    while ((count = some_once(set, indices)) == 0)
+    while (!lat_set_is_empty(set->nelems, set->status) && (count = some_once(set, indices)) == 0)
         uccs_pause(&wait);
     return count;
 }

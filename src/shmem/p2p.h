@@ -77,6 +77,19 @@ static lat_hot void lat_wait_until(const char *call, enum kind kind, const void 
     while (!lat_compare(kind, cmp, lat_load(kind, ivar), value));
 }
 
+/* Members of a set count where `status` is null or has 0. */
+static inline bool lat_set_has(const int *status, size_t i)
+{
+    return !status || status[i] == 0;
+}
+
+static inline bool lat_set_is_empty(size_t n, const int *status)
+{
+    while (n && !lat_set_has(status, n - 1))
+        n--;
+    return n == 0;
+}
+
 /* A set of variables, of which a call waits for or tests all, any or some. */
 struct lat_wait_set {
     const char *call;

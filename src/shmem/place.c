@@ -2,7 +2,7 @@
 
 #include "base/address.h"
 #include "rte/rte.h"
-#include "shmem/bytes.h"
+#include "shmem/calls.h"
 
 #include <stdio.h>
 
@@ -68,4 +68,21 @@ void lat_require_span(const char *call, ptrdiff_t stride, size_t count, size_t s
     if (count > 1 && (__builtin_mul_overflow(apart, size, &bytes) || __builtin_mul_overflow(bytes, count, &bytes) ||
                       bytes > LAT_BYTES_MOST))
         lat_fail(call, "%zu blocks at a stride of %td elements are more than memory can hold", count, stride);
+}
+
+int lat_addr_accessible(const void *addr, int pe)
+{
+    if (!uccs_far_pe(pe))
+        return uccs_memory_resolve(addr, pe) != 0;
+    struct proto_address place = proto_address(addr);
+    return place.segment == PROTO_HEAP || (place.segment == PROTO_IMAGE && proto_same_image(pe));
+}
+
+/* For the calling PE it returns `dest` itself, not the second mapping of its pages. */
+void *lat_ptr(const void *dest, int pe)
+{
+    size_t offset;
+    if (pe == uccs_core.me)
+        return uccs_memory_find(dest, &offset) != UCCS_NOWHERE ? (void *)dest : 0;
+    return uccs_memory_resolve(dest, pe);
 }

@@ -1,13 +1,13 @@
 #include "shmem/request.h"
 
-#include "shmem/place.h"
+#include "shmem/calls.h"
+#include "shmem/p2p.h"
+#include "uccs/comp/tell.h"
 #include "uccs/core/wait.h"
 #include "uccs/proto/initiator.h"
-#include "uccs/comp/tell.h"
 
 int lat_request_create(long options, shmemx_request_t *req)
 {
-    lat_require("shmemx_request_create");
     *req = SHMEMX_REQUEST_NULL;
     if (options != SHMEMX_REQUEST_SHARED && options != SHMEMX_REQUEST_PRIVATE)
         return -1;
@@ -19,33 +19,14 @@ int lat_request_create(long options, shmemx_request_t *req)
     return uccs_request_materialise(req) ? 0 : -1;
 }
 
-void lat_request_free(shmemx_request_t *req)
-{
-    if (lat_require_or_leave("shmemx_request_free"))
-        uccs_request_free(req);
-}
-
-void lat_request_merge(shmemx_request_t *into, size_t n, shmemx_request_t *reqs)
-{
-    lat_require("shmemx_request_merge");
-    uccs_request_merge(into, n, reqs);
-}
-
 /* On the node operations are issued in order, and a release fence keeps later ones behind earlier ones. A request
  * may hold operations of several contexts, so all lanes are fenced. */
 void lat_request_fence(shmemx_request_t *req)
 {
     (void)req;
-    lat_require("shmemx_request_fence");
     if (lat_unlikely(proto_active))
         proto_fence_all();
     uccs_fence_stores();
-}
-
-size_t lat_request_pending(shmemx_request_t req)
-{
-    lat_require("shmemx_request_pending");
-    return uccs_request_pending(req);
 }
 
 /* What a test answers: one that found nothing gives the core away where PEs have to share it. */
@@ -56,57 +37,33 @@ static int answer_test(bool found)
     return found;
 }
 
-int lat_request_test_slow(shmemx_request_t *req)
+static inline bool is_done(shmemx_request_t *req, bool locally)
 {
-    lat_require("shmemx_request_test");
-    return answer_test(uccs_request_done(req));
+    return locally ? uccs_request_done_locally(req) : uccs_request_done(req);
 }
 
-static lat_hot void await_request(const char *call, shmemx_request_t *req, bool locally)
+int lat_request_test_slow(const char *call, shmemx_request_t *req, bool locally)
+{
+    lat_require(call);
+    return answer_test(is_done(req, locally));
+}
+
+void lat_request_wait(shmemx_request_t *req, bool locally)
 {
     const struct uccs_reason_handles this = {req, 1, 0};
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &this)};
-    lat_require(call);
-    while (!(locally ? uccs_request_done_locally(req) : uccs_request_done(req)))
+    while (!is_done(req, locally))
         uccs_pause(&wait);
-}
-
-void lat_request_wait(shmemx_request_t *req)
-{
-    await_request("shmemx_request_wait", req, false);
 }
 
 void lat_request_wait_free(shmemx_request_t *req)
 {
-    await_request("shmemx_request_wait_free", req, false);
+    lat_request_wait(req, false);
     uccs_request_free(req);
 }
 
-void lat_request_wait_local(shmemx_request_t *req)
-{
-    await_request("shmemx_request_wait_local", req, true);
-}
-
-int lat_request_test_local(shmemx_request_t *req)
-{
-    lat_require("shmemx_request_test_local");
-    return answer_test(uccs_request_done_locally(req));
-}
-
-/* Sets work as in wait_until_all, _any and _some: status excludes members, an empty set is satisfied at once, and `any`
- * begins behind the member that it found last, so that no member starves. */
-static bool is_included(const int *status, size_t i)
-{
-    return !status || status[i] == 0;
-}
-
-static bool is_empty(size_t nreqs, const int *status)
-{
-    for (size_t i = 0; i < nreqs; i++)
-        if (is_included(status, i))
-            return false;
-    return true;
-}
+/* --- Sets work as in wait_until_all, _any and _some: status excludes members, an empty set is satisfied at once, and `any` begins
+ * behind the member that it found last, so that no member starves. */
 
 /* Tests one request of a set. The first that needs a fence issues it for all. */
 static inline bool one_done(shmemx_request_t *req, bool *fenced)
@@ -124,7 +81,7 @@ static bool all_done(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
     bool all = true, fenced = false;
     for (size_t i = 0; i < nreqs; i++)
-        if (is_included(status, i))
+        if (lat_set_has(status, i))
             all &= one_done(&reqs[i], &fenced);
     return all;
 }
@@ -134,7 +91,7 @@ static size_t any_done(shmemx_request_t *reqs, size_t nreqs, const int *status)
     size_t *turn = uccs_progress_turn_of(reqs);
     for (size_t n = 0; n < nreqs; n++) {
         size_t i = (*turn + n) % nreqs;
-        if (is_included(status, i) && uccs_request_done(&reqs[i])) {
+        if (lat_set_has(status, i) && uccs_request_done(&reqs[i])) {
             *turn = i + 1;
             return i;
         }
@@ -147,20 +104,18 @@ static size_t some_done(shmemx_request_t *reqs, size_t nreqs, size_t *indices, c
     size_t count = 0;
     bool fenced = false;
     for (size_t i = 0; i < nreqs; i++)
-        if (is_included(status, i) && one_done(&reqs[i], &fenced))
+        if (lat_set_has(status, i) && one_done(&reqs[i], &fenced))
             indices[count++] = i;
     return count;
 }
 
 int lat_request_test_all(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    lat_require("shmemx_request_test_all");
     return answer_test(all_done(reqs, nreqs, status));
 }
 
 size_t lat_request_test_any(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    lat_require("shmemx_request_test_any");
     size_t found = any_done(reqs, nreqs, status);
     answer_test(found != SIZE_MAX);
     return found;
@@ -168,31 +123,24 @@ size_t lat_request_test_any(shmemx_request_t *reqs, size_t nreqs, const int *sta
 
 size_t lat_request_test_some(shmemx_request_t *reqs, size_t nreqs, size_t *indices, const int *status)
 {
-    lat_require("shmemx_request_test_some");
     size_t count = some_done(reqs, nreqs, indices, status);
     answer_test(count != 0);
     return count;
 }
 
-static lat_hot void await_all(const char *call, shmemx_request_t *reqs, size_t nreqs, const int *status)
+void lat_request_wait_all(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
     const struct uccs_reason_handles these = {reqs, nreqs, status};
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
-    lat_require(call);
     while (!all_done(reqs, nreqs, status))
         uccs_pause(&wait);
 }
 
-void lat_request_wait_all(shmemx_request_t *reqs, size_t nreqs, const int *status)
-{
-    await_all("shmemx_request_wait_all", reqs, nreqs, status);
-}
-
 void lat_request_wait_all_free(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    await_all("shmemx_request_wait_all_free", reqs, nreqs, status);
+    lat_request_wait_all(reqs, nreqs, status);
     for (size_t i = 0; i < nreqs; i++)
-        if (is_included(status, i))
+        if (lat_set_has(status, i))
             uccs_request_free(&reqs[i]);
 }
 
@@ -200,11 +148,8 @@ size_t lat_request_wait_any(shmemx_request_t *reqs, size_t nreqs, const int *sta
 {
     const struct uccs_reason_handles these = {reqs, nreqs, status};
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
-    size_t found;
-    lat_require("shmemx_request_wait_any");
-    if (is_empty(nreqs, status))
-        return SIZE_MAX;
-    while ((found = any_done(reqs, nreqs, status)) == SIZE_MAX)
+    size_t found = SIZE_MAX;
+    while (!lat_set_is_empty(nreqs, status) && (found = any_done(reqs, nreqs, status)) == SIZE_MAX)
         uccs_pause(&wait);
     return found;
 }
@@ -213,11 +158,8 @@ size_t lat_request_wait_some(shmemx_request_t *reqs, size_t nreqs, size_t *indic
 {
     const struct uccs_reason_handles these = {reqs, nreqs, status};
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
-    size_t count;
-    lat_require("shmemx_request_wait_some");
-    if (is_empty(nreqs, status))
-        return 0;
-    while ((count = some_done(reqs, nreqs, indices, status)) == 0)
+    size_t count = 0;
+    while (!lat_set_is_empty(nreqs, status) && (count = some_done(reqs, nreqs, indices, status)) == 0)
         uccs_pause(&wait);
     return count;
 }

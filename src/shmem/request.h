@@ -8,7 +8,6 @@
 
 #include "shmem/rma.h"
 #include "shmem/signal.h"
-#include "shmem/strided.h"
 #include "uccs/comp/request.h"
 
 #include <shmemx.h>
@@ -31,7 +30,7 @@ static lat_hot void lat_put_nbe(const char *call, struct shmem_ctx_impl *ctx, vo
 {
     void *to = uccs_near(dest, pe);
     if (lat_unlikely(!to)) {
-        lat_put_nb_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, req);
+        lat_put_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, false, req);
         return;
     }
     if (lat_unlikely(uccs_request_object(*req) != 0)) {
@@ -48,50 +47,21 @@ static lat_hot void lat_get_nbe(const char *call, struct shmem_ctx_impl *ctx, vo
 {
     const void *from = uccs_near(source, pe);
     if (lat_unlikely(!from)) {
-        lat_get_nb_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, req);
+        lat_get_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, false, req);
         return;
     }
     lat_loaded(req);
     lat_move(call, dest, from, nelems, size);
 }
 
-static inline void lat_iput_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                                ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size, int pe, shmemx_request_t *req)
-{
-    if (lat_iput(call, ctx, dest, source, dst, sst, nelems, size, pe, req))
-        lat_stored(req);
-}
-
-static inline void lat_iget_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                                ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size, int pe, shmemx_request_t *req)
-{
-    if (lat_iget(call, ctx, dest, source, dst, sst, nelems, size, pe, req))
-        lat_loaded(req);
-}
-
-int lat_request_create(long options, shmemx_request_t *req);
-void lat_request_free(shmemx_request_t *req);
-void lat_request_merge(shmemx_request_t *into, size_t n, shmemx_request_t *reqs);
-void lat_request_fence(shmemx_request_t *req);
-size_t lat_request_pending(shmemx_request_t req);
-
-void lat_request_wait(shmemx_request_t *req);
-void lat_request_wait_free(shmemx_request_t *req);
-void lat_request_wait_all_free(shmemx_request_t *reqs, size_t nreqs, const int *status);
-int lat_request_test_slow(shmemx_request_t *req);
-void lat_request_wait_local(shmemx_request_t *req);
-int lat_request_test_local(shmemx_request_t *req);
-void lat_request_wait_all(shmemx_request_t *reqs, size_t nreqs, const int *status);
-size_t lat_request_wait_any(shmemx_request_t *reqs, size_t nreqs, const int *status);
-size_t lat_request_wait_some(shmemx_request_t *reqs, size_t nreqs, size_t *indices, const int *status);
-int lat_request_test_all(shmemx_request_t *reqs, size_t nreqs, const int *status);
-size_t lat_request_test_any(shmemx_request_t *reqs, size_t nreqs, const int *status);
-size_t lat_request_test_some(shmemx_request_t *reqs, size_t nreqs, size_t *indices, const int *status);
+/* Completed at the target, or `locally`. */
+void lat_request_wait(shmemx_request_t *req, bool locally);
+int lat_request_test_slow(const char *call, shmemx_request_t *req, bool locally);
 
 /* Testing a completed request costs one load. */
-static inline int lat_request_test(shmemx_request_t *req)
+static inline int lat_request_test(const char *call, shmemx_request_t *req, bool locally)
 {
-    return lat_likely(*req == UCCS_REQUEST_CLEAN) || lat_request_test_slow(req);
+    return lat_likely(*req == UCCS_REQUEST_CLEAN) || lat_request_test_slow(call, req, locally);
 }
 
 #endif

@@ -5,29 +5,31 @@
 #ifndef SHMEM_RMA_H
 #define SHMEM_RMA_H
 
-#include "shmem/bytes.h"
 #include "shmem/ctx.h"
+#include "shmem/place.h"
 #include "uccs/core/memory.h"
 
 #include <string.h>
 
-/* The far halves, out of line, serve PEs of other nodes and name mistakes. */
-void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe);
-void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe);
+/* The far halves, out of line, serve PEs of other nodes and name mistakes. A blocking put returns when the source may be used again, a
+ * blocking get when the data is there. The request counts the operation until it completes; null: there is none. */
+void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
+                 bool blocking, uccs_request_handle *req);
+void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
+                 bool blocking, uccs_request_handle *req);
 
-/* The same for the non-blocking forms. The request counts the operation until it completes; null: there is none. */
-void lat_put_nb_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
-                    uccs_request_handle *req);
-void lat_get_nb_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
-                    uccs_request_handle *req);
-
-/* Data, and a count or a signal that tells the target of it, in one message to a peer on another node. Without bytes
- * dest may be null; `with` and req may be null. A blocking put returns when the source may be used again. */
+/* The same to a peer on another node, with a count or a signal that tells the target of the data in one message. Without bytes the
+ * address at the peer may be null; `with` and req may be null. */
 void lat_put_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
                       int pe, const struct proto_notify *with, bool blocking, uccs_request_handle *req);
-/* The same for a get; blocking: it returns when the data is there. */
 void lat_get_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
                       int pe, const struct proto_notify *with, bool blocking, uccs_request_handle *req);
+
+/* Blocks of `bsize` elements of `size` bytes, dst and sst elements apart. req may be null. */
+void lat_iput(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
+              ptrdiff_t sst, size_t bsize, size_t nblocks, size_t size, int pe, uccs_request_handle *req);
+void lat_iget(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
+              ptrdiff_t sst, size_t bsize, size_t nblocks, size_t size, int pe, uccs_request_handle *req);
 
 /* One element is one load and one store. */
 static lat_hot void lat_move(const char *call, void *to, const void *from, size_t nelems, size_t size)
@@ -38,18 +40,6 @@ static lat_hot void lat_move(const char *call, void *to, const void *from, size_
         memcpy(to, from, lat_bytes(call, nelems, size));
 }
 
-/* The same where the size of an element is not known. */
-static inline void lat_move_bytes(void *to, const void *from, size_t bytes)
-{
-    switch (bytes) {
-    case 1: memcpy(to, from, 1); break;
-    case 2: memcpy(to, from, 2); break;
-    case 4: memcpy(to, from, 4); break;
-    case 8: memcpy(to, from, 8); break;
-    default: memcpy(to, from, bytes);
-    }
-}
-
 /* On the node the non-blocking forms complete in place, too. */
 static lat_hot void lat_put(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t nelems,
                             size_t size, int pe, bool blocking)
@@ -57,10 +47,8 @@ static lat_hot void lat_put(const char *call, struct shmem_ctx_impl *ctx, void *
     void *to = uccs_near(dest, pe);
     if (lat_likely(to != 0))
         lat_move(call, to, source, nelems, size);
-    else if (blocking)
-        lat_put_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe);
     else
-        lat_put_nb_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, 0);
+        lat_put_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, blocking, 0);
 }
 
 static lat_hot void lat_get(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t nelems,
@@ -69,10 +57,8 @@ static lat_hot void lat_get(const char *call, struct shmem_ctx_impl *ctx, void *
     const void *from = uccs_near(source, pe);
     if (lat_likely(from != 0))
         lat_move(call, dest, from, nelems, size);
-    else if (blocking)
-        lat_get_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe);
     else
-        lat_get_nb_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, 0);
+        lat_get_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, blocking, 0);
 }
 
 /* Copies data behind which the caller writes a word that tells of it. Behind long data it keeps the processor from writing the word
@@ -90,22 +76,13 @@ static lat_hot void lat_move_before(const char *call, void *to, const void *from
         lat_move_more(to, from, lat_bytes(call, nelems, size));
 }
 
-/* The same where the size of an element is not known. */
-static inline void lat_move_bytes_before(void *to, const void *from, size_t bytes)
-{
-    if (bytes == sizeof(uint64_t))
-        memcpy(to, from, sizeof(uint64_t));
-    else
-        lat_move_more(to, from, bytes);
-}
-
 /* A put to a PE of this node, behind which the caller writes a word there. */
 static lat_hot void lat_put_before(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                                    size_t nelems, size_t size, int pe)
 {
     void *to = uccs_near(dest, pe);
     if (lat_unlikely(!to)) {
-        lat_put_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe);
+        lat_put_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, true, 0);
         return;
     }
     lat_move_before(call, to, source, nelems, size);

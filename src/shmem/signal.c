@@ -55,7 +55,7 @@ void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, void *dest
             lat_put_with_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
         return;
     }
-    lat_put_far(call, ctx, dest, source, bytes, pe);
+    lat_put_far(call, ctx, dest, source, bytes, pe, true, 0);
     lat_amo_far(call, ctx, update_of(sig_op), sig_addr, sizeof signal, signal, 0, pe);
     if (req)
         uccs_request_stored(req);
@@ -71,31 +71,8 @@ void lat_signal_far(const char *call, struct shmem_ctx_impl *ctx, uint64_t *sig_
         lat_put_signal_far(call, ctx, 0, 0, 0, sig_addr, signal, sig_op, pe, false, 0);
 }
 
-void lat_signal_add(uint64_t *sig_addr, uint64_t signal, int pe)
-{
-    lat_signal("shmem_signal_add", LAT_CTX_DEFAULT, sig_addr, signal, SHMEM_SIGNAL_ADD, pe);
-}
-
-void lat_signal_set(uint64_t *sig_addr, uint64_t signal, int pe)
-{
-    lat_signal("shmem_signal_set", LAT_CTX_DEFAULT, sig_addr, signal, SHMEM_SIGNAL_SET, pe);
-}
-
-void lat_ctx_signal_add(struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal, int pe)
-{
-    pe = lat_ctx_pe("shmem_ctx_signal_add", ctx, pe);
-    lat_signal("shmem_ctx_signal_add", ctx, sig_addr, signal, SHMEM_SIGNAL_ADD, pe);
-}
-
-void lat_ctx_signal_set(struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal, int pe)
-{
-    pe = lat_ctx_pe("shmem_ctx_signal_set", ctx, pe);
-    lat_signal("shmem_ctx_signal_set", ctx, sig_addr, signal, SHMEM_SIGNAL_SET, pe);
-}
-
 uint64_t lat_signal_fetch(const uint64_t *sig_addr)
 {
-    lat_require("shmem_signal_fetch");
     uccs_fetched();
     return atomic_load_acquire(sig_addr); /* release: lat_signal */
 }
@@ -104,7 +81,6 @@ uint64_t lat_signal_fetch(const uint64_t *sig_addr)
 uint64_t lat_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)
 {
     uint64_t value;
-    lat_require("shmem_signal_wait_until");
     struct uccs_wait wait uccs_scoped = {
         .on = uccs_reason_variable(sig_addr, KIND_U64, lat_compare_text(cmp), cmp_value)};
     while (!lat_compare(KIND_U64, cmp, value = atomic_load_acquire(sig_addr), cmp_value)) /* release: lat_signal */

@@ -91,9 +91,14 @@ void lat_team_close(void)
     }
 }
 
-struct lat_areas lat_team_free_areas(void)
+/* The areas that no team of this process holds, one bit each. */
+struct areas {
+    uint64_t bits[NODE_TEAM_AREAS / 64];
+};
+
+static struct areas free_areas(void)
 {
-    struct lat_areas areas = {0};
+    struct areas areas = {0};
     pthread_mutex_lock(&areas_lock);
     for (int area = AREA_FIRST; area < NODE_TEAM_AREAS; area++)
         if (!holders[area])
@@ -102,7 +107,8 @@ struct lat_areas lat_team_free_areas(void)
     return areas;
 }
 
-bool lat_team_take(int area, struct shmem_team_impl *team)
+/* Takes an area for `team`. Returns false when another thread was faster. */
+static bool take_area(int area, struct shmem_team_impl *team)
 {
     pthread_mutex_lock(&areas_lock);
     bool taken = !holders[area];
@@ -112,7 +118,7 @@ bool lat_team_take(int area, struct shmem_team_impl *team)
     return taken;
 }
 
-void lat_team_give(int area)
+static void give_area(int area)
 {
     pthread_mutex_lock(&areas_lock);
     holders[area] = 0;
@@ -129,7 +135,7 @@ static void drain_split_phase(const struct shmem_team_impl *team)
 
 void lat_team_destroy(shmem_team_t handle)
 {
-    struct shmem_team_impl *team = lat_require_or_leave("shmem_team_destroy") ? lat_team_of(handle) : 0;
+    struct shmem_team_impl *team = lat_team_of(handle);
     if (!team)
         return;
     if (team == &lat_team_world || team == &lat_team_shared)
@@ -139,26 +145,13 @@ void lat_team_destroy(shmem_team_t handle)
     drain_split_phase(team);
     uccs_team_part(&team->group);
     lat_ctx_drop_all(&team->contexts);
-    lat_team_give(team->group.area);
+    give_area(team->group.area);
     uccs_team_free(&team->group);
     free(team);
 }
 
-int lat_team_my_pe(shmem_team_t team)
-{
-    lat_require("shmem_team_my_pe");
-    return team ? lat_team_of(team)->group.rank : -1;
-}
-
-int lat_team_n_pes(shmem_team_t team)
-{
-    lat_require("shmem_team_n_pes");
-    return team ? lat_team_of(team)->group.size : -1;
-}
-
 int lat_team_get_config(shmem_team_t team, long config_mask, shmem_team_config_t *config)
 {
-    lat_require("shmem_team_get_config");
     if (!team)
         return -1;
     if (config_mask & SHMEM_TEAM_NUM_CONTEXTS)
@@ -181,7 +174,6 @@ static int member_of(const struct uccs_team *group, int pe)
 
 int lat_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team)
 {
-    lat_require("shmem_team_translate_pe");
     const struct shmem_team_impl *from = lat_team_of(src_team), *to = lat_team_of(dest_team);
     if (!from || !to || src_pe < 0 || src_pe >= from->group.size)
         return -1;
@@ -190,9 +182,195 @@ int lat_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_t
 
 void *lat_team_ptr(shmem_team_t team, const void *dest, int pe)
 {
-    lat_require("shmem_team_ptr");
     const struct shmem_team_impl *members = lat_team_of(team);
     if (!members || pe < 0 || pe >= members->group.size)
         return 0;
     return lat_ptr(dest, uccs_team_pe(&members->group, pe));
+}
+
+/* --- Splitting.
+ *
+ * Every new team needs an area of the node's memory that is free at all of its members. No PE
+ * knows the others' areas, so the parent agrees by two exchanges:
+ *
+ *   1. each tells the areas that are free here; a new team's candidate is the first area free at all
+ *      of its members, counted from a place that depends on the parent's area;
+ *   2. each takes its team's candidate, clears its row of it, and tells how that went.
+ *
+ * A member may fail to take the candidate only because another thread was faster, in a split of another
+ * team: then all give back and try again. After 2 all rows of all new teams are clear, so that any
+ * member may use its new team at once. All members of the parent see all votes, so all return the same.
+ *
+ * Called by one thread per parent team at a time; splits of several parents may run at once. No lock is
+ * held while waiting for peers. */
+
+#define ATTEMPTS 1000
+
+/* A new team in member numbers of its parent. */
+struct part {
+    int start, stride, size;
+};
+
+enum vote { VOTE_TAKEN, VOTE_BUSY, VOTE_NONE };
+
+/* Returns the first area that is free at all members of the new team, or -1. */
+static int common_area(const struct uccs_team *parent, const struct part *part)
+{
+    struct areas common;
+    memset(&common, 0xff, sizeof common);
+    for (int i = 0; i < part->size; i++) {
+        const struct areas *theirs = uccs_team_given(parent, part->start + i * part->stride, sizeof *theirs);
+        for (size_t word = 0; word < sizeof common.bits / sizeof *common.bits; word++)
+            common.bits[word] &= theirs->bits[word];
+    }
+    for (int i = 0; i < NODE_TEAM_AREAS; i++) {
+        int area = (i + parent->area * 29) % NODE_TEAM_AREAS;
+        if (common.bits[area / 64] >> area % 64 & 1)
+            return area;
+    }
+    return -1;
+}
+
+static enum vote worst_vote(const struct uccs_team *parent)
+{
+    uint32_t worst = VOTE_TAKEN;
+    for (int rank = 0; rank < parent->size; rank++) {
+        const uint32_t *vote = uccs_team_given(parent, rank, sizeof *vote);
+        worst = *vote > worst ? *vote : worst;
+    }
+    return (enum vote)worst;
+}
+
+/* Takes an area for `team`, which is null when this PE is in no new team. Returns this PE's vote. */
+static enum vote vote_area(struct uccs_team *parent, const struct part *part, struct shmem_team_impl *team, bool member)
+{
+    if (!member)
+        return VOTE_TAKEN;
+    int area = common_area(parent, part);
+    if (area < 0)
+        return VOTE_NONE;
+    if (!take_area(area, team))
+        return VOTE_BUSY;
+    uccs_team_set_area(&team->group, area);
+    uccs_team_clear(&team->group);
+    return VOTE_TAKEN;
+}
+
+/* Makes one attempt with all members and returns the worst vote. A PE without memory for its team offers no area. */
+static enum vote attempt_split(struct uccs_team *parent, const struct part *part, struct shmem_team_impl *team)
+{
+    struct areas mine = {0};
+    if (team)
+        mine = free_areas();
+    uccs_team_exchange(parent, &mine, sizeof mine);
+    uint32_t vote = vote_area(parent, part, team, part != 0);
+    uccs_team_exchange(parent, &vote, sizeof vote);
+    enum vote worst = worst_vote(parent);
+    if (worst != VOTE_TAKEN && vote == VOTE_TAKEN && part)
+        give_area(team->group.area);
+    return worst;
+}
+
+/* Lists the members of a part of a team that lists its own. Returns false without memory. */
+static bool list_members(struct uccs_team *team, const struct uccs_team *parent, const struct part *part)
+{
+    if (!parent->pes)
+        return true;
+    team->pes = malloc((size_t)part->size * sizeof *team->pes);
+    for (int i = 0; team->pes && i < part->size; i++)
+        team->pes[i] = parent->pes[part->start + i * part->stride];
+    return team->pes;
+}
+
+static struct shmem_team_impl *make_team(const struct shmem_team_impl *parent, const struct part *part,
+                                         const shmem_team_config_t *config, long mask)
+{
+    struct shmem_team_impl *team = calloc(1, sizeof *team);
+    if (!team)
+        return 0;
+    if (mask & SHMEM_TEAM_NUM_CONTEXTS)
+        team->config.num_contexts = config->num_contexts;
+    team->group = (struct uccs_team){.rank = (parent->group.rank - part->start) / part->stride,
+                                     .size = part->size,
+                                     .start = parent->group.start + part->start * parent->group.stride,
+                                     .stride = parent->group.stride * part->stride};
+    if (list_members(&team->group, &parent->group, part) && uccs_team_map_nodes(&team->group) == 0)
+        return team;
+    uccs_team_free(&team->group);
+    free(team);
+    return 0;
+}
+
+/* Every member of the parent calls it; `part` is the new team that this PE is in, or null. */
+static int split_team(struct shmem_team_impl *parent, const struct part *part, const shmem_team_config_t *config,
+                      long mask, shmem_team_t *new_team)
+{
+    struct shmem_team_impl *team = part ? make_team(parent, part, config, mask) : 0;
+    enum vote vote = VOTE_BUSY;
+    for (int i = 0; i < ATTEMPTS && vote == VOTE_BUSY; i++)
+        vote = attempt_split(&parent->group, part, team);
+    if (vote == VOTE_TAKEN) {
+        *new_team = team;
+        return 0;
+    }
+    if (team)
+        uccs_team_free(&team->group);
+    free(team);
+    return -1;
+}
+
+/* Returns true when the part lies in the parent. A part of one member may have any stride; it becomes 1, so that
+ * nothing overflows or divides by zero later. */
+static bool is_valid_part(const struct shmem_team_impl *parent, struct part *part)
+{
+    if (part->size < 1 || part->start < 0 || part->start >= parent->group.size)
+        return false;
+    if (part->size == 1)
+        part->stride = 1;
+    int64_t last = part->start + (int64_t)part->stride * (part->size - 1);
+    return part->stride != 0 && last >= 0 && last < parent->group.size;
+}
+
+static bool part_contains(const struct part *part, int rank)
+{
+    int distance = rank - part->start;
+    int member = distance / part->stride;
+    return distance % part->stride == 0 && member >= 0 && member < part->size;
+}
+
+int lat_team_split_strided(shmem_team_t parent_team, int start, int stride, int size, const shmem_team_config_t *config,
+                           long config_mask, shmem_team_t *new_team)
+{
+    struct shmem_team_impl *parent = lat_team_of(parent_team);
+    struct part part = {start, stride, size};
+    *new_team = SHMEM_TEAM_INVALID;
+    if (!parent || !is_valid_part(parent, &part))
+        return -1;
+    return split_team(parent, part_contains(&part, parent->group.rank) ? &part : 0, config, config_mask, new_team);
+}
+
+/* The x axis runs along a row of xrange members, the y axis along the column. */
+int lat_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_config_t *xaxis_config, long xaxis_mask,
+                      shmem_team_t *xaxis_team, const shmem_team_config_t *yaxis_config, long yaxis_mask,
+                      shmem_team_t *yaxis_team)
+{
+    struct shmem_team_impl *parent = lat_team_of(parent_team);
+    *xaxis_team = *yaxis_team = SHMEM_TEAM_INVALID;
+    if (!parent || xrange < 1)
+        return -1;
+    int size = parent->group.size, x, row;
+    xrange = xrange < size ? xrange : size;
+    x = parent->group.rank % xrange;
+    row = parent->group.rank - x;
+    struct part xpart = {row, 1, size - row < xrange ? size - row : xrange};
+    struct part ypart = {x, xrange, (size - x + xrange - 1) / xrange};
+    if (split_team(parent, &xpart, xaxis_config, xaxis_mask, xaxis_team) != 0)
+        return -1;
+    if (split_team(parent, &ypart, yaxis_config, yaxis_mask, yaxis_team) == 0)
+        return 0;
+    give_area((*xaxis_team)->group.area); /* nobody has used it yet */
+    uccs_team_free(&(*xaxis_team)->group);
+    free(*xaxis_team);
+    *xaxis_team = SHMEM_TEAM_INVALID;
+    return -1;
 }

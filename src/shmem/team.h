@@ -3,7 +3,7 @@
  * Member i is world PE start + i * stride: every team comes from the world by strided splits. Where a launcher dealt PEs
  * out neither in a row nor in turn, SHMEM_TEAM_SHARED and its splits list their PEs instead (group.pes).
  * A team handle is the address of this struct; the predefined handles are small numbers. Each team holds one area of
- * the node's memory (src/uccs/team/team.h); `lat_team_take` and `_give` keep which are in use here.
+ * the node's memory (src/uccs/team/team.h).
  *
  * Different teams may be made, used and destroyed in different threads at once; one team by one
  * thread at a time. */
@@ -39,14 +39,5 @@ shmem_team_t lat_team_handle(struct shmem_team_impl *team);
 /* The world and shared teams; called by init and finalize. Close destroys what the program left. */
 void lat_team_open(void);
 void lat_team_close(void);
-
-/* The areas that no team of this process holds, one bit each. */
-struct lat_areas {
-    uint64_t bits[NODE_TEAM_AREAS / 64];
-};
-struct lat_areas lat_team_free_areas(void);
-/* Takes an area for `team`. Returns false when another thread was faster. */
-bool lat_team_take(int area, struct shmem_team_impl *team);
-void lat_team_give(int area);
 
 #endif

@@ -12,8 +12,6 @@
 #include <shmemx.h>
 #include <stddef.h>
 
-void lat_barrier_all_nbe(shmemx_request_t *req);
-int lat_team_sync_nbe(shmem_team_t team, shmemx_request_t *req);
 int lat_broadcast(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes, int root,
                   shmemx_request_t *req);
 int lat_collect(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes);

@@ -15,8 +15,6 @@
  * Any number of threads, each with its own pSync. */
 #include "rte/rte.h"
 #include "base/fold.h"
-#include "shmem/bytes.h"
-#include "shmem/calls.h"
 #include "shmem/coll/coll.h"
 #include "shmem/place.h"
 #include "shmem/state.h"
@@ -204,16 +202,4 @@ void lat_set_reduce(const char *call, struct uccs_team *group, void *dest, const
 {
     (void)lat_bytes(call, n, kind_size(kind));
     uccs_team_reduce(call, group, dest, source, n, kind, op, 0);
-}
-
-void lat_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
-{
-    struct uccs_team *group = lat_set_group("shmem_barrier", PE_start, logPE_stride, PE_size, pSync);
-    uccs_quiet_all();
-    uccs_team_sync(group);
-}
-
-void lat_sync(int PE_start, int logPE_stride, int PE_size, long *pSync)
-{
-    uccs_team_sync(lat_set_group("shmem_sync", PE_start, logPE_stride, PE_size, pSync));
 }

@@ -2,7 +2,8 @@
 #include "shmem/coll/coll.h"
 
 #include "base/fold.h"
-#include "shmem/bytes.h"
+#include "shmem/calls.h"
+#include "shmem/place.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
 #include "uccs/coll/coll.h"
@@ -12,12 +13,6 @@ static struct uccs_team *group_of(const char *call, shmem_team_t handle)
     lat_require(call);
     struct shmem_team_impl *team = lat_team_of(handle);
     return team ? &team->group : 0;
-}
-
-void lat_barrier_all_nbe(shmemx_request_t *req)
-{
-    const char *call = "shmemx_barrier_all_nbe";
-    uccs_team_barrier_nb(call, group_of(call, SHMEM_TEAM_WORLD), true, req);
 }
 
 int lat_team_sync_nbe(shmem_team_t team, shmemx_request_t *req)

@@ -16,7 +16,7 @@
  * Invariants: epochs only grow, so a flag means "at least my epoch", and nothing is reset while the team lives. A
  * partner can be at most one barrier ahead, since it needs my flag of the next one. An area is reused only after every
  * member of the earlier team has left it by a last dissemination (uccs_team_part). Each member clears its own row
- * before the sync of the parent that makes the new team (src/shmem/split.c).
+ * before the sync of the parent that makes the new team (src/shmem/team.c).
  *
  * An active set that finds no area free is a team without an area (area < 0). It meets on a symmetric array of the
  * program and has no slots.
