@@ -354,62 +354,7 @@ int heap_size_of(const struct heap *h, size_t offset, size_t *size)
     return status;
 }
 
-/* Frees the end of live block i. Uses at most one new block. */
-static void shrink(struct heap *h, node i, size_t size)
-{
-    struct block *b = &h->block[i];
-    const size_t rest = b->size - size, end = b->offset + size;
-    const node next = next_of(h, i);
-    if (!rest)
-        return;
-    b->size = size;
-    h->used -= rest;
-    if (next && !h->block[next].live) {
-        h->block[next].offset = end;
-        h->block[next].size += rest;
-        refit(h, h->root, end);
-    } else {
-        insert(h, end, rest, false);
-    }
-}
-
-/* Extends live block i over the free block behind it. Returns false when that does not suffice. */
-static bool extend(struct heap *h, node i, size_t size)
-{
-    struct block *b = &h->block[i], *next = &h->block[next_of(h, i)];
-    const size_t more = size - b->size;
-    if (next->live || next->size < more) /* behind the last block: block 0, without bytes */
-        return false;
-    b->size = size;
-    if (next->size == more) {
-        remove_below(h, &h->root, next->offset);
-    } else {
-        next->offset += more;
-        next->size -= more;
-        refit(h, h->root, next->offset);
-    }
-    h->used += more;
-    h->peak = max_size(h->peak, h->used);
-    h->top = max_size(h->top, b->offset + size);
-    return true;
-}
-
-/* Moves the block elsewhere; when there is no room beside the old block, into space that overlaps it. Returns HEAP_OK,
- * or HEAP_NO_ROOM when nothing has changed. */
-static int move(struct heap *h, node i, size_t size, size_t align, size_t *new_offset)
-{
-    size_t old = h->block[i].offset, old_size = h->block[i].size;
-    if (heap_alloc(h, size, align, new_offset) == HEAP_OK) {
-        release(h, find(h, old));
-        return HEAP_OK;
-    }
-    release(h, i);
-    if (heap_alloc(h, size, align, new_offset) == HEAP_OK)
-        return HEAP_OK;
-    carve(h, find(h, old), old, old_size);
-    return HEAP_NO_ROOM;
-}
-
+/* Frees the block and takes memory anew: where it was when that suffices, else the lowest that fits, or else the old memory. */
 int heap_resize(struct heap *h, size_t offset, size_t size, size_t *new_offset)
 {
     node i;
@@ -419,15 +364,20 @@ int heap_resize(struct heap *h, size_t offset, size_t size, size_t *new_offset)
         status = normalise(h, &size, &align);
     if (status)
         return status;
-    if (!reserve(h, 4)) /* so that nothing below runs out of nodes */
+    if (!reserve(h, 4)) /* so that nothing below runs out of blocks */
         return HEAP_NO_BOOKS;
-    if (offset & (align - 1))
-        return move(h, i, size, align, new_offset);
-    if (size <= h->block[i].size)
-        shrink(h, i, size);
-    else if (!extend(h, i, size))
-        return move(h, i, size, align, new_offset);
-    *new_offset = offset;
+    const size_t old_size = h->block[i].size;
+    release(h, i);
+    const node around = find(h, offset);
+    const size_t room = h->block[around].offset + h->block[around].size - offset;
+    const bool stays = !(offset & (align - 1)) && size <= room;
+    i = stays ? around : search(h, size, align);
+    if (!i) {
+        carve(h, around, offset, old_size);
+        return HEAP_NO_ROOM;
+    }
+    *new_offset = stays ? offset : round_up(h->block[i].offset, align);
+    carve(h, i, *new_offset, size);
     return HEAP_OK;
 }
 
