@@ -65,13 +65,13 @@ def body_p(function):
     c = function.type.c
     return [f"{c} *to = uccs_near(dest, pe);", "if (lat_likely(to)) {", "    *to = value;", "} else {",
             f"    {c} copy = value;",
-            f'    lat_put_far("{function.name}", {context(function)}, dest, &copy, sizeof copy, pe, true, 0);', "}"]
+            f'    lat_put_far("{function.name}", {context(function)}, dest, &copy, sizeof copy, pe);', "}"]
 
 
 def body_g(function):
     c = function.type.c
     return [f"const {c} *from = uccs_near(source, pe);", "if (lat_likely(from))", "    return *from;",
-            f"{c} value;", f'lat_get_far("{function.name}", {context(function)}, &value, source, sizeof value, pe, true, 0);',
+            f"{c} value;", f'lat_get_far("{function.name}", {context(function)}, &value, source, sizeof value, pe);',
             "return value;"]
 
 

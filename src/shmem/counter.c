@@ -10,13 +10,20 @@
 
 #include <time.h>
 
+/* line_of for a counter that is not one of the job's. */
+lat_cold static struct uccs_counter_line *line_of_opened(const char *call, shmemx_ct_t ct)
+{
+    if (!uccs_counter_live(lat_ct_of(ct)))
+        lat_fail(call, "ct %p is not a counter, or one that was freed", (void *)ct);
+    return uccs_counter_mine(lat_ct_of(ct));
+}
+
 /* Returns my line of a live counter; ends the job when the counter is none. */
 static struct uccs_counter_line *line_of(const char *call, shmemx_ct_t ct)
 {
-    const uccs_counter counter = lat_ct_of(ct);
-    if (lat_unlikely(!uccs_counter_of_job(counter) && !uccs_counter_live(counter)))
-        lat_fail(call, "ct %p is not a counter, or one that was freed", (void *)ct);
-    return uccs_counter_mine(counter);
+    if (lat_likely(uccs_counter_of_job(lat_ct_of(ct))))
+        return uccs_counter_mine(lat_ct_of(ct));
+    return line_of_opened(call, ct);
 }
 
 /* Returns true when the PE is on another node, and fills in the count for it. Ends the job when the handle never was a
@@ -61,7 +68,7 @@ void lat_put_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct
         lat_put_with_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
         return;
     }
-    lat_put_far(call, ctx, dest, source, bytes, pe, true, 0);
+    lat_put_far(call, ctx, dest, source, bytes, pe);
     lat_ct_arrive(call, ctx, ct, 1, pe);
     if (req)
         uccs_request_stored(req);
@@ -75,7 +82,7 @@ void lat_get_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct
         lat_get_with_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
         return;
     }
-    lat_get_far(call, ctx, dest, source, bytes, pe, true, 0);
+    lat_get_far(call, ctx, dest, source, bytes, pe);
     lat_ct_arrive(call, ctx, ct, 1, pe);
     if (req)
         uccs_request_stored(req);

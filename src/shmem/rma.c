@@ -49,8 +49,8 @@ void lat_get_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, 
     issue_far(call, &op, "source", source);
 }
 
-void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
-                 bool blocking, uccs_request_handle *req)
+static lat_hot void put_any(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
+                            int pe, bool blocking, uccs_request_handle *req)
 {
     if (bytes && uccs_far_pe(pe)) {
         lat_put_with_far(call, ctx, dest, source, bytes, pe, 0, blocking, req);
@@ -62,8 +62,19 @@ void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const
         uccs_request_stored(req);
 }
 
-void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
-                 bool blocking, uccs_request_handle *req)
+void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe)
+{
+    put_any(call, ctx, dest, source, bytes, pe, true, 0);
+}
+
+void lat_put_nb_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
+                    uccs_request_handle *req)
+{
+    put_any(call, ctx, dest, source, bytes, pe, false, req);
+}
+
+static lat_hot void get_any(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
+                            int pe, bool blocking, uccs_request_handle *req)
 {
     if (bytes && uccs_far_pe(pe)) {
         lat_get_with_far(call, ctx, dest, source, bytes, pe, 0, blocking, req);
@@ -73,6 +84,17 @@ void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const
         memcpy(dest, lat_resolve(call, "source", source, pe), bytes);
     if (req)
         uccs_request_loaded(req);
+}
+
+void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe)
+{
+    get_any(call, ctx, dest, source, bytes, pe, true, 0);
+}
+
+void lat_get_nb_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
+                    uccs_request_handle *req)
+{
+    get_any(call, ctx, dest, source, bytes, pe, false, req);
 }
 
 /* ---- blocks that lie a stride apart ---- */

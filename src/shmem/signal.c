@@ -55,7 +55,7 @@ void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, void *dest
             lat_put_with_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
         return;
     }
-    lat_put_far(call, ctx, dest, source, bytes, pe, true, 0);
+    lat_put_far(call, ctx, dest, source, bytes, pe);
     lat_amo_far(call, ctx, update_of(sig_op), sig_addr, sizeof signal, signal, 0, pe);
     if (req)
         uccs_request_stored(req);
