@@ -118,26 +118,21 @@ static int register_handle(struct handle *handle, void *base, size_t bytes, stru
     return MPI_SUCCESS;
 }
 
-int MPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win parentwin, void *memhandle,
-                          int *memhandle_size)
+static int create_handle(struct lmpi_window *window, void *base, MPI_Aint size, void *memhandle, int *memhandle_size)
 {
     static uint64_t numbers;
-    struct lmpi_window *window = root_of(parentwin);
     struct handle made = {.number = __atomic_add_fetch(&numbers, 1, __ATOMIC_RELAXED)};
-    (void)info;
-    if (!window)
-        return MPI_ERR_WIN;
     if (!memhandle || !memhandle_size)
-        return lmpi_error(window, MPI_ERR_ARG);
+        return MPI_ERR_ARG;
     if (size <= 0)
-        return lmpi_error(window, MPI_ERR_SIZE);
+        return MPI_ERR_SIZE;
     if (!base)
-        return lmpi_error(window, MPI_ERR_RMA_ATTACH);
+        return MPI_ERR_RMA_ATTACH;
     struct exposed *entry = calloc(1, sizeof *entry);
-    int status = entry ? register_handle(&made, base, (size_t)size, entry) : MPI_ERR_NO_MEM;
+    const int status = entry ? register_handle(&made, base, (size_t)size, entry) : MPI_ERR_NO_MEM;
     if (status != MPI_SUCCESS) {
         free(entry);
-        return lmpi_error(window, status);
+        return status;
     }
     made.owner = (uint32_t)window->rank;
     made.hash = hash_of(window, &made);
@@ -150,6 +145,15 @@ int MPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win pare
     *memhandle_size = (int)(offsetof(struct handle, memory) + made.length);
     memcpy(memhandle, &made, (size_t)*memhandle_size);
     return MPI_SUCCESS;
+}
+
+int MPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win parentwin, void *memhandle,
+                          int *memhandle_size)
+{
+    struct lmpi_window *window = root_of(parentwin);
+    (void)info;
+    return window ? lmpi_end(window, create_handle(window, base, size, memhandle, memhandle_size), __func__)
+                  : MPI_ERR_WIN;
 }
 
 /* Copies a handle out of the program's buffer, of any alignment. Returns false when it is none of this window. */

@@ -125,38 +125,43 @@ LMPI_EXPORT int MPI_Win_free(MPI_Win *win)
 }
 LMPI_NAME(Win_free);
 
-LMPI_EXPORT int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
+static int get_group(const struct lmpi_window *window, MPI_Group *group)
 {
-    struct lmpi_window *window = lmpi_window(win);
-    if (!window)
-        return lmpi_real.Win_get_group(win, group);
-    return group ? PMPI_Group_union(window->group, MPI_GROUP_EMPTY, group) : lmpi_error(window, MPI_ERR_ARG);
+    return group ? PMPI_Group_union(window->group, MPI_GROUP_EMPTY, group) : MPI_ERR_ARG;
 }
-LMPI_NAME(Win_get_group);
+LMPI_TAKE(Win_get_group, lmpi_window, get_group(window, group), (win, group), MPI_Win win, MPI_Group *group);
 
-LMPI_EXPORT int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
+/* Finds a rank's part; for MPI_PROC_NULL the one of the lowest rank that has memory. Returns an error class. */
+static int query_shared(const struct lmpi_window *window, int rank, MPI_Aint *size, MPI_Aint *unit, void *baseptr)
 {
-    struct lmpi_window *window = lmpi_window(win);
-    if (!window)
-        return lmpi_real.Win_shared_query(win, rank, size, disp_unit, baseptr);
     if (window->flavor == MPI_WIN_FLAVOR_DYNAMIC)
-        return lmpi_error(window, MPI_ERR_RMA_FLAVOR);
-    if (!size || !disp_unit || !baseptr)
-        return lmpi_error(window, MPI_ERR_ARG);
-    if (rank == MPI_PROC_NULL) /* the lowest rank that has memory */
+        return MPI_ERR_RMA_FLAVOR;
+    if (!size || !unit || !baseptr)
+        return MPI_ERR_ARG;
+    if (rank == MPI_PROC_NULL)
         for (rank = 0; rank < window->ranks - 1 && !(window->target[rank].bytes && window->target[rank].near);)
             rank++;
     if (rank < 0 || rank >= window->ranks)
-        return lmpi_error(window, MPI_ERR_RANK);
+        return MPI_ERR_RANK;
     const struct lmpi_target *target = &window->target[rank];
     /* null: not shared with this process (MPI 4.1), or a piece without bytes, as Open MPI and MPICH say it */
     const char *near = target->bytes || window->of_first ? target->near : 0;
     *size = near || window->flavor == MPI_WIN_FLAVOR_SHARED ? (MPI_Aint)target->bytes : 0;
-    *disp_unit = (int)target->unit;
+    *unit = target->unit;
     memcpy(baseptr, &near, sizeof near);
     return MPI_SUCCESS;
 }
-LMPI_NAME(Win_shared_query);
+
+static int query_shared_small(const struct lmpi_window *window, int rank, MPI_Aint *size, int *unit, void *baseptr)
+{
+    MPI_Aint found;
+    const int status = query_shared(window, rank, size, unit ? &found : 0, baseptr);
+    if (status == MPI_SUCCESS)
+        *unit = (int)found;
+    return status;
+}
+LMPI_TAKE(Win_shared_query, lmpi_window, query_shared_small(window, rank, size, disp_unit, baseptr),
+          (win, rank, size, disp_unit, baseptr), MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr);
 
 /* The five attributes that MPI defines for windows. Others are those of the handle window. */
 LMPI_EXPORT int MPI_Win_get_attr(MPI_Win win, int key, void *value, int *flag)
@@ -203,22 +208,20 @@ LMPI_NAME(Win_set_name);
 /* What is attached to dynamic windows. Such a window has one memory object of each rank, in which a displacement is an
  * address of the owner. The object itself knows its ranges. */
 
-LMPI_EXPORT int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
+static int attach_range(struct lmpi_window *window, void *base, MPI_Aint size)
 {
-    struct lmpi_window *window = lmpi_window_root(win);
-    if (!window)
-        return lmpi_real.Win_attach(win, base, size);
     if (window->flavor != MPI_WIN_FLAVOR_DYNAMIC)
-        return lmpi_error(window, MPI_ERR_RMA_FLAVOR);
+        return MPI_ERR_RMA_FLAVOR;
     if (size < 0)
-        return lmpi_error(window, MPI_ERR_SIZE);
+        return MPI_ERR_SIZE;
     if (size == 0)
         __atomic_fetch_add(&window->attached_empty, 1, __ATOMIC_RELAXED);
     else if (uccs_memory_attach(window->own, base, (size_t)size) != UCCS_OK)
-        return lmpi_error(window, MPI_ERR_RMA_ATTACH);
+        return MPI_ERR_RMA_ATTACH;
     return MPI_SUCCESS;
 }
-LMPI_NAME(Win_attach);
+LMPI_TAKE(Win_attach, lmpi_window_root, attach_range(window, base, size), (win, base, size), MPI_Win win, void *base,
+          MPI_Aint size);
 
 /* Ranges without bytes are no ranges of the object, so they are only counted. Returns false when there is none left. */
 static bool detach_empty(struct lmpi_window *window)
@@ -230,18 +233,14 @@ static bool detach_empty(struct lmpi_window *window)
     return left != 0;
 }
 
-LMPI_EXPORT int MPI_Win_detach(MPI_Win win, const void *base)
+static int detach_range(struct lmpi_window *window, const void *base)
 {
-    struct lmpi_window *window = lmpi_window_root(win);
-    if (!window)
-        return lmpi_real.Win_detach(win, base);
     if (window->flavor != MPI_WIN_FLAVOR_DYNAMIC)
-        return lmpi_error(window, MPI_ERR_RMA_FLAVOR);
-    if (uccs_memory_detach(window->own, (void *)base) != UCCS_OK && !detach_empty(window))
-        return lmpi_error(window, MPI_ERR_RMA_ATTACH);
-    return MPI_SUCCESS;
+        return MPI_ERR_RMA_FLAVOR;
+    return uccs_memory_detach(window->own, (void *)base) == UCCS_OK || detach_empty(window) ? MPI_SUCCESS
+                                                                                            : MPI_ERR_RMA_ATTACH;
 }
-LMPI_NAME(Win_detach);
+LMPI_TAKE(Win_detach, lmpi_window_root, detach_range(window, base), (win, base), MPI_Win win, const void *base);
 
 #if MPI_VERSION >= 4
 /* A negative unit stays wrong. */
@@ -277,14 +276,7 @@ LMPI_EXPORT int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI
 }
 LMPI_NAME(Win_allocate_shared_c);
 
-LMPI_EXPORT int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
-{
-    int unit = 0;
-    if (!lmpi_window(win))
-        return lmpi_real.Win_shared_query_c(win, rank, size, disp_unit, baseptr);
-    int status = MPI_Win_shared_query(win, rank, size, &unit, baseptr);
-    *disp_unit = unit;
-    return status;
-}
-LMPI_NAME(Win_shared_query_c);
+LMPI_TAKE(Win_shared_query_c, lmpi_window, query_shared(window, rank, size, disp_unit, baseptr),
+          (win, rank, size, disp_unit, baseptr), MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
+          void *baseptr);
 #endif

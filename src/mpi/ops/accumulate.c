@@ -143,6 +143,6 @@ LMPI_EXPORT int MPI_Accumulate(const void *origin, int origin_count, MPI_Datatyp
     if (__builtin_expect(origin_type == target_type && origin_count == target_count, 1) &&
         run_plain(window, origin, origin_count, origin_type, rank, disp, op))
         return MPI_SUCCESS;
-    return lmpi_call(window, LMPI_OPERATION(ACCUMULATE, __func__, .op = op));
+    return lmpi_end(window, lmpi_call(window, LMPI_OPERATION(ACCUMULATE, .op = op)), __func__);
 }
 LMPI_NAME(Accumulate);

@@ -58,9 +58,9 @@ LMPI_EXPORT int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype 
     if (word && result && (origin || op == MPI_NO_OP) &&
         (known->size == 8 ? fetch64(word, origin, result, op) : fetch32(word, origin, result, op)))
         return MPI_SUCCESS;
-    if (known && !known->predefined)
-        return lmpi_error(window, MPI_ERR_TYPE);
-    return lmpi_call(window, LMPI_ELEMENT(GET_ACCUMULATE, .op = op));
+    const int status =
+        known && !known->predefined ? MPI_ERR_TYPE : lmpi_call(window, LMPI_ELEMENT(GET_ACCUMULATE, .op = op));
+    return lmpi_end(window, status, __func__);
 }
 LMPI_NAME(Fetch_and_op);
 
@@ -113,6 +113,6 @@ LMPI_EXPORT int MPI_Compare_and_swap(const void *origin, const void *compare, vo
         swap_near(word, known->size, origin, compare, result);
         return MPI_SUCCESS;
     }
-    return lmpi_call(window, LMPI_ELEMENT(SWAP, .compare = compare));
+    return lmpi_end(window, lmpi_call(window, LMPI_ELEMENT(SWAP, .compare = compare)), __func__);
 }
 LMPI_NAME(Compare_and_swap);

@@ -16,20 +16,12 @@
 
 /* What each does to a window of the layer. */
 #define OLD .op = op, .result = {result, result_count, result_type}
-#define CALL(kind, ...) lmpi_call(window, LMPI_OPERATION(kind, __func__, __VA_ARGS__))
-#define START(kind, ...) lmpi_request_start(window, LMPI_OPERATION(kind, __func__, __VA_ARGS__), request)
-#define START_REMOTE(kind, ...) lmpi_request_start_remote(window, LMPI_OPERATION(kind, __func__, __VA_ARGS__), request)
-#define NOTIFY(kind, ...) lmpi_notify(window, LMPI_OPERATION(kind, __func__, .id = notify_id, __VA_ARGS__))
+#define CALL(kind, ...) lmpi_call(window, LMPI_OPERATION(kind, __VA_ARGS__))
+#define START(kind, ...) lmpi_request_start(window, LMPI_OPERATION(kind, __VA_ARGS__), request)
+#define START_REMOTE(kind, ...) lmpi_request_start_remote(window, LMPI_OPERATION(kind, __VA_ARGS__), request)
+#define NOTIFY(kind, ...) lmpi_notify(window, LMPI_OPERATION(kind, .id = notify_id, __VA_ARGS__))
 
-/* A function of MPI, with its parameters at the end: it does `ours`, or the MPI's own gets the arguments. */
-#define FORM(name, ours, arguments, ...)                 \
-    LMPI_EXPORT int MPI_##name(__VA_ARGS__)              \
-    {                                                    \
-        struct lmpi_window *window = lmpi_window(win);   \
-        return window ? ours : lmpi_real.name arguments; \
-    }                                                    \
-    LMPI_NAME(name)
-
+#define FORM(name, ours, arguments, ...) LMPI_TAKE(name, lmpi_window, ours, arguments, __VA_ARGS__)
 #define FORMS(suffix, count)                                                                                        \
     FORM(Rput##suffix, START(PUT), (MOVED, win, request), SOURCE(count), TARGET(count), MPI_Win win,                \
          MPI_Request *request);                                                                                     \
@@ -51,26 +43,18 @@ FORM(Accumulate_c, CALL(ACCUMULATE, .op = op), (MOVED, op, win), SOURCE(MPI_Coun
      MPI_Win win);
 #endif
 
-/* A function of mpix_rma.h, for windows of the layer only. */
-#define OURS(name, ours, ...)                          \
-    int MPIX_##name(__VA_ARGS__)                       \
-    {                                                  \
-        struct lmpi_window *window = lmpi_window(win); \
-        return window ? ours : MPI_ERR_WIN;            \
-    }                                                  \
-    extern __typeof__(MPIX_##name) MPIX_##name
-
-OURS(Rrput, START_REMOTE(PUT), SOURCE(int), TARGET(int), MPI_Win win, MPI_Request *request);
-OURS(Rraccumulate, START_REMOTE(ACCUMULATE, .op = op), SOURCE(int), TARGET(int), MPI_Op op, MPI_Win win,
-     MPI_Request *request);
-OURS(Rrget_accumulate, START_REMOTE(GET_ACCUMULATE, OLD), SOURCE(int), RESULT(int), TARGET(int), MPI_Op op, MPI_Win win,
-     MPI_Request *request);
-OURS(Rrfetch_and_op, lmpi_request_start_remote(window, LMPI_ELEMENT(GET_ACCUMULATE, .op = op), request),
-     const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win,
-     MPI_Request *request);
-OURS(Rrcompare_and_swap, lmpi_request_start_remote(window, LMPI_ELEMENT(SWAP, .compare = compare), request),
-     const void *origin, const void *compare, void *result, MPI_Datatype type, int rank, MPI_Aint disp, MPI_Win win,
-     MPI_Request *request);
-OURS(Put_notify, NOTIFY(PUT), SOURCE(int), TARGET(int), int notify_id, MPI_Win win);
-OURS(Get_notify, NOTIFY(GET), DEST(int), TARGET(int), int notify_id, MPI_Win win);
-OURS(Accumulate_notify, NOTIFY(ACCUMULATE, .op = op), SOURCE(int), TARGET(int), MPI_Op op, int notify_id, MPI_Win win);
+LMPI_OURS(Rrput, START_REMOTE(PUT), SOURCE(int), TARGET(int), MPI_Win win, MPI_Request *request);
+LMPI_OURS(Rraccumulate, START_REMOTE(ACCUMULATE, .op = op), SOURCE(int), TARGET(int), MPI_Op op, MPI_Win win,
+          MPI_Request *request);
+LMPI_OURS(Rrget_accumulate, START_REMOTE(GET_ACCUMULATE, OLD), SOURCE(int), RESULT(int), TARGET(int), MPI_Op op,
+          MPI_Win win, MPI_Request *request);
+LMPI_OURS(Rrfetch_and_op, lmpi_request_start_remote(window, LMPI_ELEMENT(GET_ACCUMULATE, .op = op), request),
+          const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win,
+          MPI_Request *request);
+LMPI_OURS(Rrcompare_and_swap, lmpi_request_start_remote(window, LMPI_ELEMENT(SWAP, .compare = compare), request),
+          const void *origin, const void *compare, void *result, MPI_Datatype type, int rank, MPI_Aint disp,
+          MPI_Win win, MPI_Request *request);
+LMPI_OURS(Put_notify, NOTIFY(PUT), SOURCE(int), TARGET(int), int notify_id, MPI_Win win);
+LMPI_OURS(Get_notify, NOTIFY(GET), DEST(int), TARGET(int), int notify_id, MPI_Win win);
+LMPI_OURS(Accumulate_notify, NOTIFY(ACCUMULATE, .op = op), SOURCE(int), TARGET(int), MPI_Op op, int notify_id,
+          MPI_Win win);

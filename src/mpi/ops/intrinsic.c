@@ -72,28 +72,26 @@ static int judge_op(const struct lmpi_window *window, const char *word, size_t l
     return MPI_SUCCESS;
 }
 
-int MPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype type, MPI_Win win, int *flag)
+static int judge_ops(const struct lmpi_window *window, const char *ops, MPI_Aint max_count,
+                     const struct lmpi_type *type, int *flag)
 {
-    struct lmpi_window *window = lmpi_window(win);
-    const struct lmpi_type *known = lmpi_type(type);
-    int status = MPI_SUCCESS, all = 1;
-    if (!window)
-        return MPI_ERR_WIN;
-    if (max_count < 0 || !known)
-        return lmpi_error(window, known ? MPI_ERR_COUNT : MPI_ERR_TYPE);
+    int status = MPI_SUCCESS, all;
+    if (max_count < 0 || !type)
+        return type ? MPI_ERR_COUNT : MPI_ERR_TYPE;
     if (!ops || !flag)
-        return lmpi_error(window, ops ? MPI_ERR_ARG : MPI_ERR_OP);
-    const size_t elements = known->unit ? known->size / known->unit : 0; /* of a predefined type */
+        return ops ? MPI_ERR_ARG : MPI_ERR_OP;
+    const size_t elements = type->unit ? type->size / type->unit : 0; /* of a predefined type */
     all = !max_count || elements <= LMPI_INTRINSIC_MOST / (size_t)max_count;
     for (const char *word = ops; status == MPI_SUCCESS; word++) {
-        size_t length = strcspn(word, ",");
-        status = judge_op(window, word, length, known, &all);
+        const size_t length = strcspn(word, ",");
+        status = judge_op(window, word, length, type, &all);
         word += length;
         if (!*word)
             break;
     }
-    if (status != MPI_SUCCESS)
-        return lmpi_error(window, status);
-    *flag = all;
-    return MPI_SUCCESS;
+    if (status == MPI_SUCCESS)
+        *flag = all;
+    return status;
 }
+LMPI_OURS(Win_op_intrinsic, judge_ops(window, ops, max_count, lmpi_type(type), flag), const char *ops,
+          MPI_Aint max_count, MPI_Datatype type, MPI_Win win, int *flag);

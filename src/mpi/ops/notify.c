@@ -29,8 +29,7 @@ static int raise_behind(const struct lmpi_target *target, const struct lmpi_peer
     return lmpi_class_of(uccs_atomic(target->endpoint, peer->memory, at, 8, UCCS_ATOMIC_ADD, 1, 0, 0, &op));
 }
 
-/* Returns an error class. */
-static int run_notifying(struct lmpi_window *window, const struct lmpi_operation *operation)
+int lmpi_notify(struct lmpi_window *window, const struct lmpi_operation *operation)
 {
     const int rank = operation->rank;
     if (rank == MPI_PROC_NULL)
@@ -58,11 +57,6 @@ static int run_notifying(struct lmpi_window *window, const struct lmpi_operation
     return status;
 }
 
-int lmpi_notify(struct lmpi_window *window, const struct lmpi_operation *operation)
-{
-    return lmpi_end(window, operation, run_notifying(window, operation));
-}
-
 /* --- The target's side */
 
 /* Returns this rank's word of a number, or null when there is none. */
@@ -75,53 +69,48 @@ static uint64_t *word_of(struct lmpi_window *window, int id)
     return (uint64_t *)((char *)own->control + lmpi_notify_word(first->ranks, id));
 }
 
-int MPIX_Win_wait_notify(MPI_Win win, int notify_id, long count, MPI_Request *request)
+static int wait_notify(struct lmpi_window *window, int id, long count, MPI_Request *request)
 {
-    struct lmpi_window *window = lmpi_window(win);
-    if (!window)
-        return MPI_ERR_WIN;
-    const struct lmpi_pending wanted = {.word = word_of(window, notify_id),
+    const struct lmpi_pending wanted = {.word = word_of(window, id),
                                         .least = count,
                                         .owner = root_of(window),
                                         .cancels = true};
     if (!wanted.word || !request)
-        return lmpi_error(window, MPI_ERR_ARG);
+        return MPI_ERR_ARG;
     if (lmpi_pending_is_done(&wanted))
-        return lmpi_request_finish(window, MPI_SUCCESS, request, __func__);
+        return lmpi_request_finish(MPI_SUCCESS, request);
     if (!lmpi_pending_works())
-        return lmpi_error(window, MPI_ERR_UNSUPPORTED_OPERATION);
+        return MPI_ERR_UNSUPPORTED_OPERATION;
     struct lmpi_pending *pending = malloc(sizeof *pending);
     if (pending)
         *pending = wanted;
     if (pending && lmpi_pending_start(pending, request))
         return MPI_SUCCESS;
     free(pending);
-    return lmpi_error(window, MPI_ERR_NO_MEM);
+    return MPI_ERR_NO_MEM;
 }
+LMPI_OURS(Win_wait_notify, wait_notify(window, notify_id, count, request), MPI_Win win, int notify_id, long count,
+          MPI_Request *request);
 
-int MPIX_Win_notify_get_value(MPI_Win win, int notify_id, long *value)
+static int get_notify(struct lmpi_window *window, int id, long *value)
 {
-    struct lmpi_window *window = lmpi_window(win);
-    if (!window)
-        return MPI_ERR_WIN;
-    const uint64_t *word = word_of(window, notify_id);
+    const uint64_t *word = word_of(window, id);
     if (!word || !value)
-        return lmpi_error(window, MPI_ERR_ARG);
+        return MPI_ERR_ARG;
     lmpi_before_load();
     *value = (long)__atomic_load_n(word, __ATOMIC_ACQUIRE); /* release: notify, or a signal */
     return MPI_SUCCESS;
 }
+LMPI_OURS(Win_notify_get_value, get_notify(window, notify_id, value), MPI_Win win, int notify_id, long *value);
 
-int MPIX_Win_notify_reset(MPI_Win win, int notify_id, long *value)
+static int reset_notify(struct lmpi_window *window, int id, long *value)
 {
-    struct lmpi_window *window = lmpi_window(win);
-    if (!window)
-        return MPI_ERR_WIN;
-    uint64_t *word = word_of(window, notify_id);
+    uint64_t *word = word_of(window, id);
     if (!word)
-        return lmpi_error(window, MPI_ERR_ARG);
+        return MPI_ERR_ARG;
     const uint64_t old = __atomic_exchange_n(word, 0, __ATOMIC_ACQ_REL); /* acquire: of notify's release */
     if (value)
         *value = (long)old;
     return MPI_SUCCESS;
 }
+LMPI_OURS(Win_notify_reset, reset_notify(window, notify_id, value), MPI_Win win, int notify_id, long *value);

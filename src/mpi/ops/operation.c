@@ -62,7 +62,7 @@ int lmpi_call(struct lmpi_window *window, const struct lmpi_operation *operation
 {
     struct lmpi_operation run = *operation;
     run.later = true;
-    return lmpi_end(window, operation, lmpi_run(window, &run, 0));
+    return lmpi_run(window, &run, 0);
 }
 
 static bool is_dense(MPI_Datatype type)

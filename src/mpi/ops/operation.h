@@ -24,9 +24,8 @@ struct lmpi_operation {
     MPI_Op op;
     const void *compare;           /* of LMPI_SWAP */
     const struct uccs_op *options; /* to another node; null: the window's */
-    bool later;       /* an operation to another node may use the buffers until a flush; long accumulates do not */
-    int id;           /* of a notification */
-    const char *call; /* the function that the program has called */
+    bool later; /* an operation to another node may use the buffers until a flush; long accumulates do not */
+    int id;     /* of a notification */
 };
 
 #define LMPI_RUN_PUT lmpi_move
@@ -36,7 +35,7 @@ struct lmpi_operation {
 #define LMPI_RUN_SWAP lmpi_swap
 
 /* The operation of a function, by the names of its parameters. */
-#define LMPI_OPERATION(kind, function, ...)                                          \
+#define LMPI_OPERATION(kind, ...)                                                    \
     (&(struct lmpi_operation){.what = LMPI_##kind,                                   \
                               .run = LMPI_RUN_##kind,                                \
                               .origin = {(char *)origin, origin_count, origin_type}, \
@@ -44,7 +43,6 @@ struct lmpi_operation {
                               .disp = disp,                                          \
                               .count = target_count,                                 \
                               .type = target_type,                                   \
-                              .call = function,                                      \
                               __VA_ARGS__})
 
 /* The same of one on one element, of which the target has the old value for `result`. */
@@ -57,7 +55,6 @@ struct lmpi_operation {
                               .disp = disp,                        \
                               .count = 1,                          \
                               .type = type,                        \
-                              .call = __func__,                    \
                               __VA_ARGS__})
 
 /* Run an operation with other options to another node; null: the window's. The buffers are free, or hold the data, on return, or else
@@ -68,13 +65,7 @@ int lmpi_move(struct lmpi_window *window, const struct lmpi_operation *operation
 int lmpi_update(struct lmpi_window *window, const struct lmpi_operation *operation); /* accumulate, get_accumulate */
 int lmpi_swap(struct lmpi_window *window, const struct lmpi_operation *operation);
 
-/* Calls the error handler for an error class. Returns what the program gets. */
-static inline int lmpi_end(const struct lmpi_window *window, const struct lmpi_operation *operation, int status)
-{
-    return status == MPI_SUCCESS ? status : lmpi_error_of(window, status, operation->call);
-}
-
-/* Runs it with `later`, and calls the error handler. Returns what the program gets. */
+/* Runs it with `later`. */
 int lmpi_call(struct lmpi_window *window, const struct lmpi_operation *operation);
 
 /* Returns whether the bytes lie together on both sides, and there are some: it is one operation of the substrate. */
@@ -118,14 +109,14 @@ const struct uccs_op *lmpi_issue(struct lmpi_window *window, const struct lmpi_o
 struct lmpi_op;
 bool lmpi_promise_kept(const struct lmpi_window *window, int rank, MPI_Aint at, const struct lmpi_op *op, size_t count);
 
-/* request.c: the request forms. They return what the program gets.
+/* request.c: the request forms. They return an error class.
  * start: of MPI, whose request says that the buffers are free. start_remote: it says that the operation is complete at the target. */
 int lmpi_request_start(struct lmpi_window *window, const struct lmpi_operation *operation, MPI_Request *request);
 int lmpi_request_start_remote(struct lmpi_window *window, const struct lmpi_operation *operation, MPI_Request *request);
-/* Makes a request that is complete, or calls the error handler. */
-int lmpi_request_finish(const struct lmpi_window *window, int status, MPI_Request *request, const char *call);
+/* Makes a request that is complete, unless the operation has failed. Returns an error class. */
+int lmpi_request_finish(int status, MPI_Request *request);
 
-/* notify.c: runs an operation, and raises the number at its target behind it. Returns what the program gets. */
+/* notify.c: runs an operation, and raises the number at its target behind it. Returns an error class. */
 int lmpi_notify(struct lmpi_window *window, const struct lmpi_operation *operation);
 
 #endif

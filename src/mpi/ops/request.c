@@ -25,10 +25,9 @@ static void complete_remote(void *argument, int status)
 }
 
 /* An operation on a wrong place gives its error at the call. */
-int lmpi_request_finish(const struct lmpi_window *window, int status, MPI_Request *request, const char *call)
+int lmpi_request_finish(int status, MPI_Request *request)
 {
-    return status == MPI_SUCCESS ? PMPI_Isend(0, 0, MPI_BYTE, MPI_PROC_NULL, 0, lmpi_process.self, request)
-                                 : lmpi_error_of(window, status, call);
+    return status == MPI_SUCCESS ? PMPI_Isend(0, 0, MPI_BYTE, MPI_PROC_NULL, 0, lmpi_process.self, request) : status;
 }
 
 static const struct lmpi_peer *peer_of(const struct lmpi_window *window, int rank)
@@ -55,7 +54,7 @@ static int start_pending(struct lmpi_window *window, const struct lmpi_operation
     struct remote_request *remote = calloc(1, sizeof *remote);
     struct uccs_op options = window->op ? *window->op : (struct uccs_op){0};
     if (!remote)
-        return lmpi_error_of(window, MPI_ERR_NO_MEM, operation->call);
+        return MPI_ERR_NO_MEM;
     remote->pending.word = &remote->completed;
     remote->pending.least = 1;
     options.complete = complete_remote;
@@ -66,14 +65,14 @@ static int start_pending(struct lmpi_window *window, const struct lmpi_operation
                                           : run_parts(window, operation, remote, &options);
     if (status != MPI_SUCCESS) {
         free(remote);
-        return lmpi_error_of(window, status, operation->call);
+        return status;
     }
     if (!lmpi_pending_is_done(&remote->pending) && lmpi_pending_start(&remote->pending, request))
         return MPI_SUCCESS;
     lmpi_await(&remote->completed, 1, window->parent ? window->parent : window, rank);
     status = remote->pending.status;
     free(remote);
-    return lmpi_request_finish(window, status, request, operation->call);
+    return lmpi_request_finish(status, request);
 }
 
 /* Runs, and waits until it is complete at the target (`remote`: the MPI makes no requests of ours), or until the program may use its
@@ -110,12 +109,12 @@ int lmpi_request_start_remote(struct lmpi_window *window, const struct lmpi_oper
     const int rank = operation->rank;
     int status = check_form(window, operation, request);
     if (status != MPI_SUCCESS || rank == MPI_PROC_NULL)
-        return lmpi_request_finish(window, status, request, operation->call);
+        return lmpi_request_finish(status, request);
     if (!window->target[rank].local && lmpi_pending_works())
         return start_pending(window, operation, request);
     status = window->target[rank].local ? lmpi_run(window, operation, 0) : run_and_wait(window, operation, true);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    return lmpi_request_finish(window, status, request, operation->call);
+    return lmpi_request_finish(status, request);
 }
 
 int lmpi_request_start(struct lmpi_window *window, const struct lmpi_operation *operation, MPI_Request *request)
@@ -124,12 +123,12 @@ int lmpi_request_start(struct lmpi_window *window, const struct lmpi_operation *
     struct lmpi_operation run = *operation;
     int status = check_form(window, operation, request);
     if (status != MPI_SUCCESS || rank == MPI_PROC_NULL)
-        return lmpi_request_finish(window, status, request, operation->call);
+        return lmpi_request_finish(status, request);
     const bool far = !window->target[rank].local;
     if (far && lmpi_fetches(operation) && lmpi_pending_works())
         return start_pending(window, operation, request);
     run.later = run.what == LMPI_ACCUMULATE; /* small operands are copied, and of others the source is free on return */
     const bool moves = run.what == LMPI_PUT || run.what == LMPI_GET;
     status = far && moves ? run_and_wait(window, &run, false) : lmpi_run(window, &run, 0);
-    return lmpi_request_finish(window, status, request, operation->call);
+    return lmpi_request_finish(status, request);
 }

@@ -144,7 +144,7 @@ static __attribute__((noinline)) int put_any(const void *origin, int origin_coun
         return lmpi_real.Put(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
     size_t bytes;
     char *to = dense_ranged(window, origin, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
-    return to ? copy_many(to, origin, bytes) : lmpi_call(window, LMPI_OPERATION(PUT, "MPI_Put"));
+    return to ? copy_many(to, origin, bytes) : lmpi_end(window, lmpi_call(window, LMPI_OPERATION(PUT)), "MPI_Put");
 }
 
 static __attribute__((noinline)) int get_any(void *origin, int origin_count, MPI_Datatype origin_type, int rank,
@@ -155,7 +155,7 @@ static __attribute__((noinline)) int get_any(void *origin, int origin_count, MPI
         return lmpi_real.Get(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
     size_t bytes;
     char *from = dense_ranged(window, origin, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
-    return from ? copy_many(origin, from, bytes) : lmpi_call(window, LMPI_OPERATION(GET, "MPI_Get"));
+    return from ? copy_many(origin, from, bytes) : lmpi_end(window, lmpi_call(window, LMPI_OPERATION(GET)), "MPI_Get");
 }
 
 /* In an ordered window a put comes behind what was issued before. */

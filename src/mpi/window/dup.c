@@ -218,36 +218,28 @@ int lmpi_child_free(struct lmpi_window *child, MPI_Win *handle)
     return MPI_SUCCESS;
 }
 
-LMPI_EXPORT int MPI_Win_set_info(MPI_Win win, MPI_Info info)
+static int set_info(struct lmpi_window *window, MPI_Info info)
 {
-    struct lmpi_window *window = lmpi_window(win);
-    if (!window)
-        return lmpi_real.Win_set_info(win, info);
     if (info == MPI_INFO_NULL)
-        return lmpi_error(window, MPI_ERR_INFO);
+        return MPI_ERR_INFO;
     if (window->info == MPI_INFO_NULL && PMPI_Info_create(&window->info) != MPI_SUCCESS)
-        return lmpi_error(window, MPI_ERR_NO_MEM);
+        return MPI_ERR_NO_MEM;
     lmpi_window_set_kind(window, lmpi_info_kind(info, window->kind));
     window->promised = lmpi_info_promises(info, window->promised);
     lmpi_info_merge(window->info, info);
     return MPI_SUCCESS;
 }
-LMPI_NAME(Win_set_info);
+LMPI_TAKE(Win_set_info, lmpi_window, set_info(window, info), (win, info), MPI_Win win, MPI_Info info);
 
-/* MPIX_Win_dup_with_info. */
-
-int MPIX_Win_dup_with_info(MPI_Win parentwin, MPI_Info info, MPI_Win *newwin)
+static int dup_window(struct lmpi_window *window, MPI_Info info, MPI_Win *newwin)
 {
-    struct lmpi_window *window = lmpi_window(parentwin);
-    if (!window)
-        return MPI_ERR_WIN;
     if (!newwin)
-        return lmpi_error(window, MPI_ERR_ARG);
+        return MPI_ERR_ARG;
     if (window->of_memhandle)
-        return lmpi_error(window, MPI_ERR_RMA_FLAVOR);
+        return MPI_ERR_RMA_FLAVOR;
     struct lmpi_window *made = lmpi_child_new(window, info);
     if (!made)
-        return lmpi_error(window, MPI_ERR_NO_MEM);
+        return MPI_ERR_NO_MEM;
     struct lmpi_target *source = window->target;
     bool mapped = true;
     for (int i = 0; i < window->ranks && mapped; i++)
@@ -261,3 +253,4 @@ int MPIX_Win_dup_with_info(MPI_Win parentwin, MPI_Info info, MPI_Win *newwin)
     *newwin = made->handle;
     return MPI_SUCCESS;
 }
+LMPI_OURS(Win_dup_with_info, dup_window(window, info, newwin), MPI_Win win, MPI_Info info, MPI_Win *newwin);

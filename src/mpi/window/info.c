@@ -139,24 +139,21 @@ static void add_creation(MPI_Info info, const struct lmpi_window *window)
     PMPI_Info_set(info, "mpi_minimum_memory_alignment", text);
 }
 
-LMPI_EXPORT int MPI_Win_get_info(MPI_Win win, MPI_Info *info)
+static int get_info(const struct lmpi_window *window, MPI_Info *info)
 {
-    struct lmpi_window *window = lmpi_window(win);
-    if (!window)
-        return lmpi_real.Win_get_info(win, info);
     if (!info)
-        return lmpi_error(window, MPI_ERR_ARG);
+        return MPI_ERR_ARG;
     char value[MPI_MAX_INFO_VAL + 1];
-    int status = PMPI_Info_create(info);
-    for (size_t i = 0; i < sizeof known / sizeof *known && status == MPI_SUCCESS; i++)
+    const int status = PMPI_Info_create(info);
+    if (status != MPI_SUCCESS)
+        return status;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         PMPI_Info_set(*info, known[i].key, read_hint(window->info, i, value) ? value : known[i].value);
-    if (status == MPI_SUCCESS) {
-        add_kind(*info, window->kind);
-        add_creation(*info, window);
-    }
-    return status;
+    add_kind(*info, window->kind);
+    add_creation(*info, window);
+    return MPI_SUCCESS;
 }
-LMPI_NAME(Win_get_info);
+LMPI_TAKE(Win_get_info, lmpi_window, get_info(window, info), (win, info), MPI_Win win, MPI_Info *info);
 
 void lmpi_info_merge(MPI_Info into, MPI_Info from)
 {

@@ -9,6 +9,8 @@
 #ifndef MPI_WINDOW_WINDOW_H
 #define MPI_WINDOW_WINDOW_H
 
+#include "mpi/core/real.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -182,6 +184,30 @@ bool lmpi_handle_window_new(MPI_Win *handle);
  * the job. Returns what the caller is to return. Within an MPI function lmpi_error knows its name. */
 int lmpi_error_of(const struct lmpi_window *window, int class, const char *call) __attribute__((cold, noinline));
 #define lmpi_error(window, class) lmpi_error_of(window, class, __func__)
+/* Returns what a call of the program returns for an error class, MPI_SUCCESS among them. */
+static inline int lmpi_end(const struct lmpi_window *window, int class, const char *call)
+{
+    return class == MPI_SUCCESS ? class : lmpi_error_of(window, class, call);
+}
+
+/* Defines a function that the layer takes over, with its parameters at the end: `find` looks for the window, `ours` does the work and
+ * returns an error class; for a window of the MPI the MPI's own function gets the arguments. */
+#define LMPI_TAKE(name, find, ours, arguments, ...)                                      \
+    LMPI_EXPORT int MPI_##name(__VA_ARGS__)                                              \
+    {                                                                                    \
+        struct lmpi_window *window = find(win);                                          \
+        return window ? lmpi_end(window, ours, "MPI_" #name) : lmpi_real.name arguments; \
+    }                                                                                    \
+    LMPI_NAME(name)
+
+/* The same for a function of mpix_rma.h, for windows of the layer only. */
+#define LMPI_OURS(name, ours, ...)                                           \
+    int MPIX_##name(__VA_ARGS__)                                             \
+    {                                                                        \
+        struct lmpi_window *window = lmpi_window(win);                       \
+        return window ? lmpi_end(window, ours, "MPIX_" #name) : MPI_ERR_WIN; \
+    }                                                                        \
+    extern __typeof__(MPIX_##name) MPIX_##name
 /* The same by the error handler of a communicator. */
 int lmpi_comm_error(MPI_Comm comm, int class, const char *call) __attribute__((cold, noinline));
 
