@@ -1,9 +1,5 @@
-/* The contexts of teams: their life, and the line for one that is not valid. */
+/* Contexts: their memory, the line for one that is not valid, and order and completion for peers on other nodes. */
 #include "shmem/ctx.h"
-
-#include "shmem/calls.h"
-#include "shmem/sync.h"
-#include "shmem/team.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -54,8 +50,15 @@ static void ctx_release(struct shmem_ctx_impl *ctx)
     ctx_retire(ctx);
 }
 
-/* Takes a context off its team's list. Returns false when it is not in it. */
-static bool ctx_unlink(struct shmem_ctx_impl **list, const struct shmem_ctx_impl *ctx)
+void lat_ctx_add(struct shmem_ctx_impl **list, struct shmem_ctx_impl *ctx)
+{
+    pthread_mutex_lock(&contexts_lock);
+    ctx->next = *list;
+    *list = ctx;
+    pthread_mutex_unlock(&contexts_lock);
+}
+
+bool lat_ctx_drop(struct shmem_ctx_impl **list, struct shmem_ctx_impl *ctx)
 {
     pthread_mutex_lock(&contexts_lock);
     while (*list && *list != ctx)
@@ -64,6 +67,8 @@ static bool ctx_unlink(struct shmem_ctx_impl **list, const struct shmem_ctx_impl
     if (found)
         *list = ctx->next;
     pthread_mutex_unlock(&contexts_lock);
+    if (found)
+        ctx_release(ctx);
     return found;
 }
 
@@ -76,61 +81,47 @@ void lat_ctx_drop_all(struct shmem_ctx_impl **list)
     }
 }
 
-static bool threads_share(long options)
-{
-    return lat_thread_level == SHMEM_THREAD_MULTIPLE && !(options & (SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE));
-}
+/* --- Order and completion */
 
-/* Finds how the context translates PE numbers. A team that lists its members comes from SHMEM_TEAM_SHARED by strided
- * splits, so their indices are a stride apart. */
-static void find_translation(struct shmem_ctx_impl *ctx, const struct shmem_team_impl *team)
+/* Where the network maps memory a quiet costs no more than its fence of the processor, which compilers choose badly in cold code. */
+__attribute__((noinline)) void lat_fence_far(const char *call, shmem_ctx_t handle)
 {
-    const int *pes = team->group.pes;
-    ctx->start = pes ? UCCS_PE_BY_INDEX + (int)uccs_index(pes[0]) : uccs_team_pe(&team->group, 0);
-    ctx->stride = pes ? (int)uccs_index(pes[team->group.size > 1]) - (int)uccs_index(pes[0]) : team->group.stride;
-}
-
-int lat_team_create_ctx(shmem_team_t handle, long options, shmem_ctx_t *ctx)
-{
-    struct shmem_team_impl *team = lat_team_of(handle);
-    *ctx = SHMEM_CTX_INVALID;
-    const long known = SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE;
-    if (!team || options & ~known)
-        return -1;
-    struct shmem_ctx_impl *made = malloc(sizeof *made);
-    if (!made)
-        return -1;
-    *made = (struct shmem_ctx_impl){.size = (uint32_t)team->group.size,
-                                    .options = options,
-                                    .team = team,
-                                    .lanes.spread = threads_share(options)};
-    find_translation(made, team);
-    pthread_mutex_lock(&contexts_lock);
-    made->next = team->contexts;
-    team->contexts = made;
-    pthread_mutex_unlock(&contexts_lock);
-    *ctx = made;
-    return 0;
-}
-
-void lat_ctx_destroy(shmem_ctx_t ctx)
-{
-    if (!ctx)
+    const struct shmem_ctx_impl *ctx = lat_ctx_of(handle);
+    if (!lat_require_or_leave(call))
         return;
-    if (ctx == SHMEM_CTX_DEFAULT)
-        lat_fail("shmem_ctx_destroy", "ctx is SHMEM_CTX_DEFAULT, which lives until shmem_finalize");
-    struct shmem_team_impl *team = ctx->team;
-    lat_quiet("shmem_ctx_destroy", ctx);
-    if (!team)
-        lat_ctx_fail("shmem_ctx_destroy", ctx, 0);
-    if (!ctx_unlink(&team->contexts, ctx))
-        lat_fail("shmem_ctx_destroy", "ctx %p is not a context", (void *)ctx);
-    ctx_release(ctx);
+    if (ctx == LAT_CTX_DEFAULT) {
+        uccs_fence_all();
+        return;
+    }
+    if (ctx)
+        proto_fence(lat_ctx_workers(handle));
+    uccs_fence_stores();
 }
 
-int lat_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)
+__attribute__((noinline)) void lat_quiet_far(const char *call, shmem_ctx_t handle)
 {
-    struct shmem_team_impl *members = ctx ? lat_ctx_of(ctx)->team : 0;
-    *team = members ? lat_team_handle(members) : SHMEM_TEAM_INVALID;
-    return members ? 0 : -1;
+    const struct shmem_ctx_impl *ctx = lat_ctx_of(handle);
+    if (!lat_require_or_leave(call))
+        return;
+    if (ctx == LAT_CTX_DEFAULT) {
+        uccs_quiet_all();
+        return;
+    }
+    if (ctx)
+        proto_quiet(lat_ctx_workers(handle));
+    uccs_quiet();
+}
+
+lat_cold void lat_pe_quiet_far(const char *call, shmem_ctx_t ctx, const int *target_pes, size_t npes)
+{
+    enum { SOME = 64 };
+    int pes[SOME];
+    lat_require(call);
+    for (size_t at = 0; ctx && at < npes; at += SOME) {
+        size_t n = npes - at < SOME ? npes - at : SOME;
+        for (size_t i = 0; i < n; i++)
+            pes[i] = lat_ctx_pe(call, ctx, target_pes[at + i]);
+        proto_quiet_pes(lat_ctx_workers(ctx), pes, n);
+    }
+    uccs_quiet();
 }

@@ -8,6 +8,7 @@
 #define SHMEM_CTX_H
 
 #include "shmem/state.h"
+#include "uccs/core/wait.h"
 #include "uccs/proto/initiator.h"
 
 #include <shmem.h>
@@ -50,7 +51,44 @@ static inline int lat_ctx_pe(const char *call, shmem_ctx_t handle, int pe)
     return ctx->start + pe * ctx->stride;
 }
 
+/* Adds a context to a team's list. Any thread. */
+void lat_ctx_add(struct shmem_ctx_impl **list, struct shmem_ctx_impl *ctx);
+
+/* Destroys a context; returns false when it is not in the list. Any thread. */
+bool lat_ctx_drop(struct shmem_ctx_impl **list, struct shmem_ctx_impl *ctx);
+
 /* Destroys the contexts of a team's list, which nobody uses any more. */
 void lat_ctx_drop_all(struct shmem_ctx_impl **list);
+
+/* --- Order and completion of a context's operations. Any thread. */
+
+/* The far halves serve jobs on several nodes, and calls outside of init and finalize. An invalid context does nothing. */
+void lat_fence_far(const char *call, shmem_ctx_t ctx);
+void lat_quiet_far(const char *call, shmem_ctx_t ctx);
+void lat_pe_quiet_far(const char *call, shmem_ctx_t ctx, const int *target_pes, size_t npes);
+
+static inline void lat_fence(const char *call, shmem_ctx_t ctx)
+{
+    if (lat_likely(lat_on_node))
+        uccs_fence_stores();
+    else
+        lat_fence_far(call, ctx);
+}
+
+static inline void lat_quiet(const char *call, shmem_ctx_t ctx)
+{
+    if (lat_likely(lat_on_node))
+        uccs_quiet();
+    else
+        lat_quiet_far(call, ctx);
+}
+
+static inline void lat_pe_quiet(const char *call, shmem_ctx_t ctx, const int *target_pes, size_t npes)
+{
+    if (lat_likely(lat_on_node))
+        uccs_quiet();
+    else
+        lat_pe_quiet_far(call, ctx, target_pes, npes);
+}
 
 #endif

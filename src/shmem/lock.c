@@ -14,7 +14,6 @@
 #include "shmem/calls.h"
 #include "shmem/ctx.h"
 #include "shmem/place.h"
-#include "shmem/sync.h"
 #include "uccs/core/wait.h"
 #include "uccs/proto/initiator.h"
 

@@ -188,6 +188,83 @@ void *lat_team_ptr(shmem_team_t team, const void *dest, int pe)
     return lat_ptr(dest, uccs_team_pe(&members->group, pe));
 }
 
+/* --- Contexts of teams */
+
+static bool threads_share(long options)
+{
+    return lat_thread_level == SHMEM_THREAD_MULTIPLE && !(options & (SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE));
+}
+
+/* Finds how the context translates PE numbers. A team that lists its members comes from SHMEM_TEAM_SHARED by strided
+ * splits, so their indices are a stride apart. */
+static void find_translation(struct shmem_ctx_impl *ctx, const struct shmem_team_impl *team)
+{
+    const int *pes = team->group.pes;
+    ctx->start = pes ? UCCS_PE_BY_INDEX + (int)uccs_index(pes[0]) : uccs_team_pe(&team->group, 0);
+    ctx->stride = pes ? (int)uccs_index(pes[team->group.size > 1]) - (int)uccs_index(pes[0]) : team->group.stride;
+}
+
+int lat_team_create_ctx(shmem_team_t handle, long options, shmem_ctx_t *ctx)
+{
+    struct shmem_team_impl *team = lat_team_of(handle);
+    *ctx = SHMEM_CTX_INVALID;
+    const long known = SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE;
+    if (!team || options & ~known)
+        return -1;
+    struct shmem_ctx_impl *made = malloc(sizeof *made);
+    if (!made)
+        return -1;
+    *made = (struct shmem_ctx_impl){.size = (uint32_t)team->group.size,
+                                    .options = options,
+                                    .team = team,
+                                    .lanes.spread = threads_share(options)};
+    find_translation(made, team);
+    lat_ctx_add(&team->contexts, made);
+    *ctx = made;
+    return 0;
+}
+
+void lat_ctx_destroy(shmem_ctx_t ctx)
+{
+    if (!ctx)
+        return;
+    if (ctx == SHMEM_CTX_DEFAULT)
+        lat_fail("shmem_ctx_destroy", "ctx is SHMEM_CTX_DEFAULT, which lives until shmem_finalize");
+    struct shmem_team_impl *team = ctx->team;
+    lat_quiet("shmem_ctx_destroy", ctx);
+    if (!team)
+        lat_ctx_fail("shmem_ctx_destroy", ctx, 0);
+    if (!lat_ctx_drop(&team->contexts, ctx))
+        lat_fail("shmem_ctx_destroy", "ctx %p is not a context", (void *)ctx);
+}
+
+int lat_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)
+{
+    struct shmem_team_impl *members = ctx ? lat_ctx_of(ctx)->team : 0;
+    *team = members ? lat_team_handle(members) : SHMEM_TEAM_INVALID;
+    return members ? 0 : -1;
+}
+
+/* --- Barriers */
+
+/* The group's sync releases my earlier stores and acquires the others', so every PE sees all puts on its node without a
+ * further fence. */
+void lat_barrier_all(void)
+{
+    if (lat_unlikely(atomic_load_relaxed(&proto_touched)))
+        proto_quiet(0);
+    uccs_team_sync(&lat_team_world.group);
+}
+
+int lat_team_sync(shmem_team_t team)
+{
+    struct shmem_team_impl *members = lat_team_of(team);
+    if (!members)
+        return -1;
+    uccs_team_sync(&members->group);
+    return 0;
+}
+
 /* --- Splitting.
  *
  * Every new team needs an area of the node's memory that is free at all of its members. No PE

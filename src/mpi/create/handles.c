@@ -8,7 +8,7 @@
 #include "mpi/window/control.h"
 #include "mpi/window/dup.h"
 #include "mpi/window/info.h"
-#include "mpi/window/stream.h"
+#include "mpi/window/completion.h"
 #include "mpi/window/window.h"
 #include "mpix_rma.h"
 

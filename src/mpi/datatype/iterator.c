@@ -1,6 +1,5 @@
 #include "mpi/datatype/iterator.h"
 
-#include "mpi/datatype/flatten.h"
 #include "mpi/datatype/type.h"
 
 /* Enters a node of a sequence, and the first nodes inside of it, down to pieces. */

@@ -2,7 +2,7 @@
 #ifndef MPI_DATATYPE_ITERATOR_H
 #define MPI_DATATYPE_ITERATOR_H
 
-#include "mpi/datatype/flatten.h"
+#include "mpi/datatype/type.h"
 
 /* A node that the walk is in. */
 struct lmpi_level {

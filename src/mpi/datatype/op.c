@@ -1,6 +1,5 @@
 #include "mpi/datatype/op.h"
 
-#include "mpi/datatype/flatten.h"
 #include "mpi/datatype/type.h"
 
 #define KIND(kind) (1u << LMPI_##kind)

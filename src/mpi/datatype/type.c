@@ -1,7 +1,6 @@
 #include "mpi/datatype/type.h"
 
 #include "mpi/core/process.h"
-#include "mpi/datatype/flatten.h"
 
 #include <pthread.h>
 #include <stdint.h>

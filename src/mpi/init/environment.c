@@ -1,7 +1,7 @@
 /* The MPI as the substrate's environment: values travel by an allgather at each fence, and every process keeps them.
  *
  * put and fence: one thread at a time. get: any thread, also during a fence. */
-#include "mpi/init/environment.h"
+#include "mpi/init/init.h"
 
 #include "mpi/core/process.h"
 #include "mpi/core/real.h"

@@ -2,10 +2,9 @@
 #include "mpi/core/progress.h"
 #include "mpi/core/real.h"
 #include "mpi/datatype/type.h"
-#include "mpi/init/environment.h"
-#include "mpi/init/presence.h"
+#include "mpi/init/init.h"
 #include "mpi/window/dup.h"
-#include "mpi/window/stream.h"
+#include "mpi/window/completion.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  *     MPI -- PMI_FD, one end of a pair of sockets -- thread -- launcher
  *
  * The thread copies what comes, both ways. Before the first line that begins a barrier it leaves this rank's word. */
-#include "mpi/init/pmi.h"
+#include "mpi/init/init.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* The library is loaded here, as it may come with the MPI's start only. The declarations are those of the PMIx standard, alike in
  * versions 2 to 5, so that the layer is built without PMIx's headers. */
-#include "mpi/init/pmix.h"
+#include "mpi/init/init.h"
 
 #include "mpi/core/real.h"
 

@@ -1,8 +1,6 @@
-#include "mpi/init/presence.h"
+#include "mpi/init/init.h"
 
 #include "mpi/core/process.h"
-#include "mpi/init/pmi.h"
-#include "mpi/init/pmix.h"
 
 #include <limits.h>
 #include <sched.h>

@@ -1,7 +1,6 @@
 /* MPI_Accumulate and get_accumulate. The substrate keeps one domain of atomicity for each
  * byte, whoever reaches it and by whatever window. */
 #include "mpi/core/real.h"
-#include "mpi/datatype/flatten.h"
 #include "mpi/datatype/iterator.h"
 #include "mpi/datatype/op.h"
 #include "mpi/datatype/type.h"

@@ -1,6 +1,5 @@
 #include "mpi/ops/operation.h"
 
-#include "mpi/datatype/flatten.h"
 #include "mpi/datatype/type.h"
 #include "mpi/window/completion.h"
 #include "mpi/window/window.h"

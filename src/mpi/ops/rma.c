@@ -1,12 +1,10 @@
 /* Put and get. Contiguous bytes of mapped memory are a range check and a copy; all else goes the general way. */
 #include "base/copy.h"
 #include "mpi/core/real.h"
-#include "mpi/datatype/flatten.h"
 #include "mpi/datatype/iterator.h"
 #include "mpi/datatype/type.h"
 #include "mpi/ops/operation.h"
 #include "mpi/window/completion.h"
-#include "mpi/window/view.h"
 #include "mpi/window/window.h"
 
 #include <string.h>

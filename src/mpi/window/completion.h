@@ -21,6 +21,23 @@ static inline void lmpi_mark_far(struct lmpi_window *window, struct lmpi_target 
                           __ATOMIC_RELAXED); /* read: lmpi_complete_at on the same thread, or later */
 }
 
+/* How operations to other nodes travel: a stream of the substrate for each kind of window (LMPI_THREAD, LMPI_ORDERED).
+ * All windows of a kind share its stream. Kind 0 is the context's own; the others are made at first use and live as long
+ * as the substrate. Any thread. */
+#define LMPI_KINDS 4
+
+/* Returns the endpoint of a kind that leads to a rank of MPI_COMM_WORLD, or null without memory. */
+uccs_endpoint_t lmpi_endpoint_along(unsigned kind, int world);
+/* Returns the options of a kind's operations, or null: none. The kind has an endpoint. */
+const struct uccs_op *lmpi_stream_op(unsigned kind);
+/* Completes the operations of a kind: to the process of an endpoint, or with null to all; `threads`: those of all threads,
+ * whatever the scope. */
+void lmpi_stream_flush(unsigned kind, bool threads, uccs_endpoint_t to);
+/* Waits until the program may use the buffers of a kind's operations. */
+void lmpi_stream_flush_local(unsigned kind, uccs_endpoint_t to);
+/* Releases all streams. No operation is under way. */
+void lmpi_streams_end(void);
+
 /* The order of what a thread stores to mapped memory and loads from it.
  *
  * A processor may load before its earlier stores have left for the others, until a full fence. A flush needs that fence: two

@@ -4,7 +4,6 @@
 #include "mpi/core/real.h"
 #include "mpi/window/completion.h"
 #include "mpi/window/info.h"
-#include "mpi/window/stream.h"
 #include "mpi/window/window.h"
 #include "mpix_rma.h"
 

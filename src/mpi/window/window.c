@@ -3,7 +3,6 @@
 
 #include "mpi/core/process.h"
 #include "mpi/core/real.h"
-#include "mpi/window/view.h"
 
 #include <pthread.h>
 #include <stdint.h>
