@@ -1,5 +1,6 @@
 #include "crash.h"
 
+#include "base/symbolizer.h"
 #include "message.h"
 #include "location.h"
 #include "set.h"
@@ -122,17 +123,18 @@ static struct code_location location_of_frame(const struct node_crash *crash, co
 static bool print_frame(const struct node_crash *crash, uint32_t number)
 {
     struct code_location place = location_of_frame(crash, &crash->frames[number]);
-    char line[320];
+    char line[320], readable[256] = "";
     uint64_t start;
     place.address += number == 0 && place.elf; /* location_line looks before a return address */
     const char *name = place.elf ? elf_function(place.elf, place.address - 1, &start) : NULL;
-    size_t bytes = name ? strcspn(name, ".") : 0; /* compilers name parts of a function main.cold */
+    if (name)
+        symbolizer_name(name, readable, sizeof readable);
     location_line(place, line, sizeof line);
     if (!name || strstr(line, " + 0x")) /* the line names the function, or there is none to name */
         say_more("    %s", line);
     else
-        say_more("    %-20.*s %s", (int)bytes, name, line);
-    return bytes != 4 || strncmp(name, "main", 4) != 0;
+        say_more("    %-20s %s", readable, line);
+    return strcmp(readable, "main") != 0;
 }
 
 void crash_print(const struct node *node, const struct node_crash *crashes)

@@ -78,11 +78,13 @@ bool location_variable(const struct maps *maps, uint64_t address, char *text, si
     const char *name = maps->program ? elf_variable(maps->program, address - maps->shift, &start) : NULL;
     if (!name)
         return false;
+    char readable[256];
     uint64_t offset = address - maps->shift - start;
+    symbolizer_name(name, readable, sizeof readable);
     if (offset)
-        snprintf(text, room, "%s + %llu bytes", name, (unsigned long long)offset);
+        snprintf(text, room, "%s + %llu bytes", readable, (unsigned long long)offset);
     else
-        snprintf(text, room, "%s", name);
+        snprintf(text, room, "%s", readable);
     return true;
 }
 

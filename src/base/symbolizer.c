@@ -3,8 +3,10 @@
 #include "base/elf.h"
 #include "base/tool.h"
 
+#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TOOL_MS 5000 /* time for all runs of the tool together; a file with much debug information is slow to read */
@@ -62,14 +64,34 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* A process with C++ names has a library that reads them; the launcher loads one. */
+const char *symbolizer_name(const char *symbol, char *text, size_t room)
+{
+    typedef char *demangle(const char *, char *, size_t *, int *);
+    char *plain = NULL;
+    snprintf(text, room, "%.*s", (int)strcspn(symbol, "."), symbol);
+    if (strncmp(symbol, "_Z", 2) != 0)
+        return text;
+    demangle *read = (demangle *)dlsym(RTLD_DEFAULT, "__cxa_demangle");
+    void *library = read ? NULL : dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+    if (library)
+        read = (demangle *)dlsym(library, "__cxa_demangle");
+    if (read && (plain = read(text, NULL, NULL, NULL)))
+        snprintf(text, room, "%s", plain);
+    free(plain);
+    return text;
+}
+
 void symbolizer_place(const char *path, uint64_t address, char *text, size_t room)
 {
     uint64_t start;
     if (symbolizer_line(path, address, text, room))
         return;
+    char readable[256];
     const char *name = elf_function(elf_open(path), address, &start);
     if (name)
-        snprintf(text, room, "%s + 0x%llx (%s)", name, (unsigned long long)(address - start), base_name(path));
+        snprintf(text, room, "%s + 0x%llx (%s)", symbolizer_name(name, readable, sizeof readable),
+                 (unsigned long long)(address - start), base_name(path));
     else
         snprintf(text, room, "%s + 0x%llx", base_name(path), (unsigned long long)address);
 }

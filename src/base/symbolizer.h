@@ -12,4 +12,8 @@ bool symbolizer_line(const char *path, uint64_t address, char *text, size_t room
 /* Writes the same, else "function + 0x12 (file)", else "file + 0x1234". */
 void symbolizer_place(const char *path, uint64_t address, char *text, size_t room);
 
+/* Writes a symbol as its source has it, without what a compiler has put behind a point; C++'s as "app::flag", where a C++ library can be
+ * loaded to read it. Returns `text`. */
+const char *symbolizer_name(const char *symbol, char *text, size_t room);
+
 #endif

@@ -89,12 +89,12 @@ bool where_variable(const void *address, char *text, size_t room)
     pthread_mutex_unlock(&lock);
     if (!name)
         return false;
-    const int bytes =
-        (int)strcspn(name, "."); /* a variable of a function: the compiler puts a number behind its name */
+    char readable[256];
+    symbolizer_name(name, readable, sizeof readable);
     if (at - program.base == start)
-        snprintf(text, room, "%.*s", bytes, name);
+        snprintf(text, room, "%s", readable);
     else
-        snprintf(text, room, "%.*s + 0x%llx", bytes, name, (unsigned long long)(at - program.base - start));
+        snprintf(text, room, "%s + 0x%llx", readable, (unsigned long long)(at - program.base - start));
     return true;
 }
 

@@ -74,53 +74,16 @@ static void share_word(const uint64_t *mine, uint64_t *all)
     uccs_allgather(UCCS_GROUP_WORLD, mine, all, sizeof *mine);
 }
 
-/* The memory of PE 0 that all put to. */
-struct room {
-    size_t length; /* of the handle; 0: there is no memory */
-    char handle[UCCS_MEMORY_HANDLE_MAX];
-};
-
-static uccs_memory_t make_room(size_t bytes, struct room *room)
-{
-    uccs_memory_t memory = NULL;
-    room->length = sizeof room->handle;
-    if (uccs_memory_allocate(NULL, bytes, &memory) != UCCS_OK ||
-        uccs_memory_export(memory, room->handle, &room->length) != UCCS_OK) {
-        fprintf(stderr, "lateral: no memory for the numbers of all PEs\n");
-        room->length = 0;
-    }
-    return memory;
-}
-
-/* On a stream of its own: the program may have taken all contexts. */
-static void put_part(uccs_memory_t memory, const void *mine, size_t bytes)
-{
-    uccs_stream_t stream;
-    uccs_endpoint_t first;
-    size_t at = (size_t)uccs_group_rank(UCCS_GROUP_WORLD) * bytes;
-    if (uccs_stream_create(NULL, NULL, &stream) != UCCS_OK)
-        return;
-    if (uccs_stream_endpoint(stream, UCCS_GROUP_WORLD, 0, &first) == UCCS_OK)
-        uccs_put(first, memory, at, mine, bytes, NULL);
-    uccs_stream_release(stream);
-}
-
 static void gather_parts(const void *mine, size_t bytes, void (*use)(const char *all, size_t stride, int pes))
 {
-    int me = uccs_group_rank(UCCS_GROUP_WORLD), npes = uccs_group_size(UCCS_GROUP_WORLD);
-    struct room room = {0};
-    struct uccs_memory_attr found;
-    uccs_memory_t memory = NULL;
-    if (me == 0)
-        memory = make_room((size_t)npes * bytes, &room);
-    uccs_broadcast(UCCS_GROUP_WORLD, &room, sizeof room, 0);
-    if (room.length && (me == 0 || uccs_memory_import(NULL, room.handle, room.length, &memory) == UCCS_OK))
-        put_part(memory, mine, bytes);
-    uccs_barrier(UCCS_GROUP_WORLD);
-    if (me == 0 && room.length && uccs_memory_query(memory, &found) == UCCS_OK)
-        use(found.address, bytes, npes);
-    if (memory)
-        uccs_memory_release(memory);
+    const int npes = uccs_group_size(UCCS_GROUP_WORLD);
+    const bool first = uccs_group_rank(UCCS_GROUP_WORLD) == 0;
+    char *all = first ? malloc((size_t)npes * bytes) : NULL;
+    if (first && !all) /* the others wait */
+        fprintf(stderr, "lateral: no memory for the numbers of all PEs\n"), abort();
+    if (uccs_gather(UCCS_GROUP_WORLD, mine, all, bytes, 0) == UCCS_OK && first)
+        use(all, bytes, npes);
+    free(all);
 }
 
 /* True when all PEs are on this machine. */
