@@ -11,6 +11,7 @@ HOSTS = ["h1", "h2"]                                       # cluster runs name o
 # How peers and ucx_perftest reach the hosts that are made on this machine. On a cluster UCX chooses: it is empty.
 NETWORK = {"UCX_TLS": "tcp,posix,self", "UCX_NET_DEVICES": "eth0"}
 LOCAL = {"UCX_TLS": "posix,self"}
+PROVIDERS = ("tcp", "shm")                                 # of libfabric, on this node
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 # Its memory hooks crash at exit in Debian 12's 4.1.4, so they stay off.
 NO_HOOKS = ["--mca", "opal_common_ucx_opal_mem_hooks", "0"]
@@ -37,10 +38,12 @@ def exported(variables):
 
 def lateral(build, name="lateral", title="Lateral", **variables):
     def front(run):
-        where = {"node": ["--bind-to", "core"], "free": [], "ucx": ["--bind-to", "core"], "hosts": ["--host", on_hosts(run.count)]}
-        return [build / "bin" / "oshrun", "-q", *where[run.place], "-n", run.count]
+        where = {"free": [], "hosts": ["--host", on_hosts(run.count)]}.get(run.place, ["--bind-to", "core"])
+        return [build / "bin" / "oshrun", "-q", *where, "-n", run.count]
 
     def env(run):
+        if run.place in PROVIDERS:
+            return {"LATERAL_NODE_SIZE": "1", "LATERAL_TRANSPORTS": "ofi", "FI_PROVIDER": run.place, **variables}
         return {**variables, **({"LATERAL_TRANSPORTS": "ucx", **LOCAL} if run.place == "ucx" else {})}
     return Way(name, title, build / "bin" / "oshcc", front, env, name == "lateral")
 
@@ -66,11 +69,14 @@ def sandia(folder):
     heaps at the same address in all PEs. libfabric's shm provider serves PEs of one node."""
     pages = (folder.parent / "lib" / "pkgconfig").glob("sandia-openshmem.pc")
     version = re.search(r"^Version:\s*(\S+)", "".join(p.read_text(encoding="utf-8") for p in pages), re.MULTILINE)
-    env = {"SHMEM_OFI_PROVIDER": os.environ.get("SHMEM_OFI_PROVIDER", "shm"),
-           "OSHRUN_LAUNCHER": os.environ.get("OSHRUN_LAUNCHER", "mpiexec.hydra")}
+    launcher = os.environ.get("OSHRUN_LAUNCHER", "mpiexec.hydra")
+
+    def env(run):
+        provider = run.place if run.place in PROVIDERS else os.environ.get("SHMEM_OFI_PROVIDER", "shm")
+        return {"SHMEM_OFI_PROVIDER": provider, "OSHRUN_LAUNCHER": launcher}
     return Way("sos", f"Sandia OpenSHMEM {version.group(1) if version else ''}".strip(), folder / "oshcc",
                lambda run: ["setarch", "--addr-no-randomize", folder / "oshrun", "-bind-to", "core", "-n", run.count],
-               lambda run: env, spins=True)
+               env, spins=True)
 
 
 def peer_at(folder, name=None):
@@ -114,6 +120,12 @@ def peers_of(options, build):
 def every(options, build):
     """Returns Lateral and every OpenSHMEM of this machine."""
     return [lateral(build), *peers_of(options, build)]
+
+
+def over_libfabric(options, build):
+    """Returns Lateral, Lateral over its own TCP, and Sandia OpenSHMEM."""
+    own = lateral(build, "lateral.tcp", "Lateral over its own TCP", LATERAL_TRANSPORTS="tcp")._replace(folder="lateral")
+    return [lateral(build), own, *[peer for peer in peers_of(options, build) if peer.title.startswith("Sandia")][:1]]
 
 
 def openmpi_modes(*modes):

@@ -35,7 +35,6 @@ struct peer *ofi_peer_add(struct worker *worker, int pe, uint8_t number, uint32_
     peer->credit = OFI_CREDIT;
     peer->control.last = &peer->control.first;
     peer->data.last = &peer->data.first;
-    peer->last_epoch = &peer->epochs;
     if (fi_av_insert(worker->addresses, name, 1, &peer->to, 0, 0) != 1) {
         free(peer);
         return 0;
