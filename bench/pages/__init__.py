@@ -1,5 +1,5 @@
 """The pages of docs/results, as data: one module each."""
-from pages import hosts, looking, mpi, mpix, node, threads
+from pages import hosts, looking, mpi, mpix, node, ofi, threads
 
-ALL = {page.name: page for page in (node.PAGE, hosts.PAGE, threads.PAGE, mpi.PAGE, mpix.PAGE, looking.PAGE)}
+ALL = {page.name: page for page in (node.PAGE, hosts.PAGE, threads.PAGE, mpi.PAGE, mpix.PAGE, looking.PAGE, ofi.PAGE)}
 CLUSTER = hosts.CLUSTER

@@ -22,7 +22,7 @@ GUIDES = {"Start here": ("docs/guide/tutorial", "docs/guide/install", "docs/guid
           "Guides": ("docs/guide/cluster", "docs/guide/nodes", "docs/guide/networks", "docs/guide/mpi", "docs/guide/hybrids", "docs/guide/python",
                      "docs/guide/runtimes", "docs/guide/debugging", "docs/guide/tuning", "docs/guide/security", "docs/guide/startup", "examples/README"),
           "Reference": ("man/index", "man/names", "headers", "docs/results/README", "docs/results/hosts", "docs/results/threads",
-                        "docs/results/mpi", "docs/results/mpix", "docs/results/looking",
+                        "docs/results/mpi", "docs/results/mpix", "docs/results/looking", "docs/results/ofi",
                         "CHANGELOG"),
           "Developers": ("docs/ARCHITECTURE", "CONTRIBUTING", "api/README", "launch/README", "docs/internals/uccs",
                          "docs/internals/nodes", "docs/internals/onesided", "docs/internals/progress", "docs/internals/race",

@@ -1,0 +1,42 @@
+"""Two PEs over providers of libfabric on one node, beside Sandia OpenSHMEM on the same libfabric, and our own TCP."""
+import ways
+from rows import Page, Row, Run, size_name
+
+TEXT = """Each PE counts as a node of its own, so all goes over libfabric's providers `tcp` (`tcp;ofi_rxm`) and `shm`. No adapter is behind
+either; they show what the software costs. Sandia OpenSHMEM (the row's peer) uses the same libfabric and provider, in a build with
+`--enable-ofi-manual-progress --enable-manual-progress --enable-hard-polling --enable-ofi-mr=basic`, which these two providers want.
+Its quiet after a put of 8 bytes over `tcp` takes less than a round trip: it injects such puts, and that provider calls an injected put
+complete when it has left, while Lateral's quiet waits until it is in place.
+`lateral.tcp` is Lateral over its own TCP: over libfabric's it should take at most 1.3 of that. A peer without counting puts or requests
+runs what a program would use instead. `bench/pages/ofi.py` lists programs and targets; `--peer sos=PREFIX` says where Sandia
+OpenSHMEM is."""
+
+ELEMENTS = (("p", "heap.p"), ("g", "heap.g"), ("atomic_add", "heap.atomic_add"), ("atomic_fetch_add", "heap.atomic_fetch_add"),
+            ("atomic_compare_swap", "heap.atomic_compare_swap"))
+SIZES = (8, 4096, 32768, 1 << 20)
+
+
+def runs_over(provider):
+    peers = True if provider == "tcp" else ("sos",)
+    return [Run(f"{provider}.{program}-2", program, 2, place=provider, peers=peers, limit=60)
+            for program in ("latency", "requests", "notify", "barrier", "bandwidth", "lanes")]
+
+
+def questions(provider):
+    """Returns (question, key, at_least) of each row."""
+    rows = [(name, f"latency-2/{key}", False) for name, key in ELEMENTS]
+    rows += [(f"put and quiet, {size_name(size)}", f"requests-2/put.each.{size}", False) for size in SIZES]
+    rows += [(f"nbi put, window of 64, {size_name(size)}", f"requests-2/nbi.{size}", False) for size in SIZES]
+    rows += [(f"put with signal, half a round trip, {size_name(size)}", f"notify-2/put_signal.{size}", False) for size in SIZES[:3]]
+    rows += [("barrier_all", "barrier-2/barrier_all", False)]
+    rows += [(f"bandwidth of {way}, {size_name(size)}", f"bandwidth-2/{way}.{size}", True) for way in ("put", "get") for size in (4096, 1 << 20)]
+    rows += [("8-byte puts of 4 threads, each", "lanes-2/shared.put.4", False)]
+    return [(question, f"{provider}.{key}", at_least) for question, key, at_least in rows]
+
+
+ROWS = [*[Row(f"Provider {provider}", question, key, None, "sos", 1.0, at_least)
+          for provider in ("tcp", "shm") for question, key, at_least in questions(provider)],
+        *[Row("Provider tcp, against our own TCP", question, key, None, "lateral.tcp", round(1 / 1.3, 2) if at_least else 1.3, at_least)
+          for question, key, at_least in questions("tcp")]]
+
+PAGE = Page("ofi", "ofi.md", "Over libfabric", TEXT, [*runs_over("tcp"), *runs_over("shm")], ROWS, [], ways.over_libfabric)
