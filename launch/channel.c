@@ -23,32 +23,33 @@
 #define PENDING 256           /* connections that have not proved themselves */
 #define PENDING_SECONDS 5
 
-struct watch {
-    int fd;
-    void (*ready)(int fd);
-};
-
-static int events = -1;
+static int meetings = -1; /* an epoll descriptor: connections that have not proved themselves; it is in the loop */
+static struct loop_watch meetings_watch;
 static struct channel *channels;
-static struct watch *watches[CHANNEL_FILES]; /* by descriptor */
 static struct listener listener = {.fd = -1, .timer = -1};
 static channel_accept *accept_far, *accept_near;
 static struct routes here;
 
-bool channels_open(void)
+static void channel_ready(struct loop_watch *watch);
+
+static void join_loop(struct channel *channel, int fd)
 {
-    events = epoll_create1(EPOLL_CLOEXEC);
-    return events >= 0;
+    channel->fd = fd;
+    channel->up = true;
+    channel->ended |= loop_add(fd, EPOLLIN, &channel->watch) != 0;
 }
 
+/* fd -1: it is dialed later. */
 static struct channel *add_channel(int fd, int peer)
 {
     struct channel *channel = say_if_null(calloc(1, sizeof *channel));
-    *channel = (struct channel){.fd = fd,
+    *channel = (struct channel){.watch.ready = channel_ready,
+                                .fd = -1,
                                 .peer = peer,
-                                .up = fd >= 0,
                                 .in = say_if_null(malloc(LINE_BYTES)),
                                 .next = channels};
+    if (fd >= 0)
+        join_loop(channel, fd);
     return channels = channel;
 }
 
@@ -57,19 +58,57 @@ static struct channel *add_channel(int fd, int peer)
 static void accept_party(void *unused, int fd, const struct handshake_hello *hello)
 {
     (void)unused;
-    struct channel *channel = add_channel(fd, (int)hello->from);
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = channel};
-    epoll_ctl(events, EPOLL_CTL_MOD, fd, &event);
-    accept_far(channel);
+    epoll_ctl(meetings, EPOLL_CTL_DEL, fd, NULL);
+    accept_far(add_channel(fd, (int)hello->from));
+}
+
+static void judge_dialer(struct channel *channel)
+{
+    const struct dialer *dialer = channel->dialer;
+    if (dialer->state == DIALER_CROSSED || dialer->state == DIALER_FAILED)
+        channel->ended = true;
+    if (dialer->state != DIALER_CONNECTED)
+        return;
+    epoll_ctl(meetings, EPOLL_CTL_DEL, dialer->fd, NULL);
+    join_loop(channel, dialer->fd);
+    free(channel->dialer);
+    channel->dialer = NULL;
+    channel->heard(channel, NULL);
+}
+
+static void meetings_ready(struct loop_watch *watch)
+{
+    struct epoll_event ready[64];
+    (void)watch;
+    int count = epoll_wait(meetings, ready, sizeof ready / sizeof *ready, 0);
+    for (int i = 0; i < count; i++) {
+        struct channel *channel = ready[i].data.ptr;
+        if ((listener.fd >= 0 && listener_event(&listener, channel)) || !channel->dialer)
+            continue;
+        dialer_event(channel->dialer);
+        judge_dialer(channel);
+    }
+}
+
+/* Routes to this process, and the descriptor for meetings. */
+static void open_meetings(void)
+{
+    if (meetings >= 0)
+        return;
+    (void)routes_find(&here);
+    meetings_watch.ready = meetings_ready;
+    meetings = epoll_create1(EPOLL_CLOEXEC);
+    if (meetings >= 0)
+        (void)loop_add(meetings, EPOLLIN, &meetings_watch);
 }
 
 void channels_listen(const uint64_t key[2], uint32_t me, uint32_t parties, channel_accept *accept, struct routes *mine)
 {
-    (void)routes_find(&here);
+    open_meetings();
     accept_far = accept;
     listener = (struct listener){.fd = -1,
                                  .timer = -1,
-                                 .events = events,
+                                 .events = meetings,
                                  .max_pending = PENDING,
                                  .seconds = PENDING_SECONDS,
                                  .key = {key[0], key[1]},
@@ -81,26 +120,12 @@ void channels_listen(const uint64_t key[2], uint32_t me, uint32_t parties, chann
     *mine = here;
 }
 
-static void judge_dialer(struct channel *channel)
-{
-    const struct dialer *dialer = channel->dialer;
-    if (dialer->state == DIALER_CROSSED || dialer->state == DIALER_FAILED)
-        channel->ended = true;
-    if (dialer->state != DIALER_CONNECTED)
-        return;
-    channel->fd = dialer->fd;
-    channel->up = true;
-    free(channel->dialer);
-    channel->dialer = NULL;
-    channel->heard(channel, NULL);
-}
-
 struct channel *channel_dial(const uint64_t key[2], uint32_t me, uint32_t other, const struct routes *to)
 {
     struct channel *channel = add_channel(-1, (int)other);
-    (void)routes_find(&here);
+    open_meetings();
     channel->dialer = say_if_null(calloc(1, sizeof *channel->dialer));
-    *channel->dialer = (struct dialer){.events = events,
+    *channel->dialer = (struct dialer){.events = meetings,
                                        .mark = channel,
                                        .key = {key[0], key[1]},
                                        .me = me,
@@ -164,28 +189,28 @@ static bool is_same_user(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && (peer.uid == geteuid() || peer.uid == 0);
 }
 
-static void accept_here(int door)
+static int door = -1;
+
+static void door_ready(struct loop_watch *watch)
 {
+    (void)watch;
     int fd = accept4(door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd >= 0 && is_same_user(fd)) {
-        struct channel *channel = add_channel(fd, -1);
-        struct epoll_event event = {.events = EPOLLIN, .data.ptr = channel};
-        epoll_ctl(events, EPOLL_CTL_ADD, fd, &event);
-        accept_near(channel);
-    } else if (fd >= 0) {
+    if (fd >= 0 && is_same_user(fd))
+        accept_near(add_channel(fd, -1));
+    else if (fd >= 0)
         close(fd);
-    }
 }
 
 void channels_listen_here(channel_accept *accept)
 {
+    static struct loop_watch watch = {door_ready};
     struct sockaddr_un name;
     socklen_t bytes = name_of(getpid(), &name);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     accept_near = accept;
-    if (fd >= 0 &&
-        (bind(fd, (struct sockaddr *)&name, bytes) != 0 || listen(fd, 16) != 0 || !channels_add(fd, accept_here)))
-        close(fd);
+    door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (door >= 0 && (bind(door, (struct sockaddr *)&name, bytes) != 0 || listen(door, 16) != 0 ||
+                      loop_add(door, EPOLLIN, &watch) != 0))
+        close(door);
 }
 
 int channel_ask(pid_t process)
@@ -254,8 +279,11 @@ static void take_lines(struct channel *channel)
     channel->ended |= channel->have == LINE_BYTES;
 }
 
-static void read_channel(struct channel *channel)
+static void channel_ready(struct loop_watch *watch)
 {
+    struct channel *channel = (struct channel *)watch;
+    if (channel->ended)
+        return;
     ssize_t got = recv(channel->fd, channel->in + channel->have, LINE_BYTES - channel->have, MSG_DONTWAIT);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
         channel->ended = true;
@@ -265,28 +293,8 @@ static void read_channel(struct channel *channel)
     }
 }
 
-/* ---- the loop ---- */
-
-bool channels_add(int fd, void (*ready)(int fd))
-{
-    struct watch *watch = fd >= 0 && fd < CHANNEL_FILES ? calloc(1, sizeof *watch) : NULL;
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = watch};
-    if (!watch)
-        return false;
-    *watch = (struct watch){fd, ready};
-    watches[fd] = watch;
-    return epoll_ctl(events, EPOLL_CTL_ADD, fd, &event) == 0;
-}
-
-void channels_remove(int fd)
-{
-    epoll_ctl(events, EPOLL_CTL_DEL, fd, NULL);
-    free(watches[fd]);
-    watches[fd] = NULL;
-}
-
 /* `closed` makes no new channel. */
-static void free_ended(void)
+void channels_sweep(void)
 {
     for (struct channel **at = &channels; *at;) {
         struct channel *channel = *at;
@@ -305,30 +313,4 @@ static void free_ended(void)
         free(channel->in);
         free(channel);
     }
-}
-
-static void serve_mark(void *mark)
-{
-    for (int fd = 0; fd < CHANNEL_FILES; fd++)
-        if (watches[fd] == mark) {
-            watches[fd]->ready(fd);
-            return;
-        }
-    struct channel *channel = mark;
-    if (channel->dialer) {
-        dialer_event(channel->dialer);
-        judge_dialer(channel);
-    } else if (!channel->ended) {
-        read_channel(channel);
-    }
-}
-
-void channels_turn(int ms)
-{
-    struct epoll_event ready[64];
-    int count = epoll_wait(events, ready, sizeof ready / sizeof *ready, ms);
-    for (int i = 0; i < count; i++)
-        if (listener.fd < 0 || !listener_event(&listener, ready[i].data.ptr))
-            serve_mark(ready[i].data.ptr);
-    free_ended();
 }

@@ -1,24 +1,23 @@
-/* Lines of text between watchers and oshrun: connections over TCP whose ends know the job's key (net/auth/handshake.h), the local
- * sockets by which oshrun --status asks, and the one loop that serves them. One thread.
+/* Lines of text between watchers and oshrun: connections over TCP whose ends know the job's key (net/auth/handshake.h), and the local
+ * sockets by which oshrun --status asks. The loop serves them (loop.h). One thread.
  *
- * A channel is freed in channels_turn alone, after its `closed` has returned; channel_close marks it. */
+ * A channel is freed in channels_sweep alone, after its `closed` has returned; channel_close marks it. */
 #ifndef LAUNCH_CHANNEL_H
 #define LAUNCH_CHANNEL_H
 
+#include "loop.h"
 #include "net/auth/routes.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#define CHANNEL_FILES 65536 /* descriptors that a process uses at most */
-
 struct channel {
+    struct loop_watch watch;
     int fd;   /* -1: not connected */
     int peer; /* the number that the other end told; -1: oshrun --status */
     bool up;  /* connected and proved */
     bool ended;
-    void *owner;
     struct dialer *dialer;
     void (*heard)(struct channel *channel,
                   char *line); /* a line without its end, which may be changed; null: a dialed one is up */
@@ -28,11 +27,8 @@ struct channel {
     struct channel *next;
 };
 
-/* What the owner of the process does with a connection that has come: sets owner, heard and closed. */
+/* What the owner of the process does with a connection that has come: sets heard and closed. */
 typedef void channel_accept(struct channel *channel);
-
-/* Opens the loop. Returns false when the system gives no descriptor. */
-bool channels_open(void);
 
 /* Accepts parties 0 .. parties-1 that know the key, as number `me`, and stores the routes to this process. Their port is 0 when nobody
  * can connect. */
@@ -51,15 +47,11 @@ int channel_ask(pid_t process);
 void channel_send(struct channel *channel, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void channel_close(struct channel *channel);
 
-/* Watches one more descriptor: `ready` is called while it can be read. */
-bool channels_add(int fd, void (*ready)(int fd));
-void channels_remove(int fd);
-
 /* The place of a listener as one word, NODE_FRONT in front, for the environment; at most NODE_FRONT_BYTES with the end. */
 void channel_write_place(char *text, const uint64_t key[2], const struct routes *routes);
 bool channel_read_place(const char *text, uint64_t key[2], struct routes *routes);
 
-/* Waits for at most so long and serves what has come. */
-void channels_turn(int ms);
+/* Frees the channels that have ended: after each turn of the loop. */
+void channels_sweep(void);
 
 #endif

@@ -1,6 +1,6 @@
 #include "deadlock.h"
 
-#include "base/clock.h"
+#include "loop.h"
 
 #include <dirent.h>
 #include <linux/futex.h>
@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+
+#define LOOK_MS 200 /* between looks */
 
 /* The library's thread acts only after somebody has rung it. */
 static bool is_our_thread(pid_t pid, const char *thread)
@@ -92,17 +94,23 @@ static bool pe_stuck(const struct view *view, uint32_t index, struct seen *seen)
     return stuck;
 }
 
-double deadlock_look(struct deadlock *deadlock, const struct view *view)
+bool deadlock_look(struct deadlock *deadlock, const struct view *view)
 {
+    const struct deadlock before = *deadlock;
+    const int64_t now = loop_now();
     struct seen seen = {0};
-    bool stuck = true;
-    for (uint32_t index = 0; stuck && index < view->node->size; index++)
-        stuck = pe_stuck(view, index, &seen);
-    const uint64_t now = clock_nanoseconds();
-    if (!stuck || !seen.waiting || !deadlock->since || seen.mark != deadlock->mark) {
-        *deadlock = (struct deadlock){stuck && seen.waiting ? now : 0, seen.mark, seen.looks, stuck && !seen.waiting};
-        return 0;
-    }
-    /* Waiters that have not looked since may be stopped, with what they wait for already there. */
-    return seen.looks > deadlock->looks ? 1e-9 * (double)(now - deadlock->since) : 0;
+    bool still = true;
+    if (now < before.next)
+        return false;
+    for (uint32_t index = 0; still && index < view->node->size; index++)
+        still = pe_stuck(view, index, &seen);
+    if (!still || !seen.waiting || seen.mark != before.mark)
+        *deadlock =
+            (struct deadlock){still && !seen.waiting ? STUCK_IDLE : STUCK_NOT, still ? seen.mark : 0, seen.looks, 0};
+    else if (seen.looks >
+             before
+                 .looks) /* waiters that have not looked since may be stopped, with what they wait for already there */
+        deadlock->stuck = STUCK_WAITS;
+    deadlock->next = now + LOOK_MS;
+    return deadlock->stuck != before.stuck;
 }

@@ -30,7 +30,7 @@ static int launcher_status = -1;
 static int64_t end_at; /* when the launcher has to be ended; 0: not set */
 static int end_signal = SIGTERM;
 static double timeout;
-static bool quiet;
+static bool quiet, stacks;
 
 /* ---- the watcher and oshrun --status ---- */
 
@@ -60,6 +60,8 @@ static void accept_watcher(struct channel *channel)
     channel->heard = hear_watcher;
     channel->closed = lose_watcher;
     watcher = channel;
+    if (stacks)
+        channel_send(channel, "stacks\n");
 }
 
 static void hear_client(struct channel *channel, char *line)
@@ -88,7 +90,7 @@ void front_open(void)
     struct routes routes;
     char place[NODE_FRONT_BYTES];
     unsetenv("LATERAL_JOB"); /* of a job that this process belongs to */
-    if (!channels_open() || getrandom(key, sizeof key, 0) != sizeof key)
+    if (loop_open() != 0 || getrandom(key, sizeof key, 0) != sizeof key)
         return;
     channels_listen(key, 0, 1, accept_watcher, &routes);
     channels_listen_here(accept_client);
@@ -145,10 +147,11 @@ static void take_signal(int signal)
 
 static int signals = -1;
 
-static void signal_ready(int fd)
+static void signal_ready(struct loop_watch *watch)
 {
+    (void)watch;
     struct signalfd_siginfo info;
-    while (read(fd, &info, sizeof info) == sizeof info)
+    while (read(signals, &info, sizeof info) == sizeof info)
         if (info.ssi_signo != SIGINT || info.ssi_code == SI_USER) /* the terminal's reaches the launcher, too */
             take_signal((int)info.ssi_signo);
 }
@@ -180,6 +183,7 @@ static int patience(int64_t timeout_at)
 
 int front_run(char **words, const struct options *options)
 {
+    static struct loop_watch watch = {signal_ready};
     static const int taken[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT};
     sigset_t set, before;
     sigemptyset(&set);
@@ -190,14 +194,16 @@ int front_run(char **words, const struct options *options)
     signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     timeout = options->timeout;
     quiet = options->quiet;
+    stacks = options->stacks;
     start_launcher(words, &before);
-    if (launcher < 0 || signals < 0 || !channels_add(signals, signal_ready)) {
+    if (launcher < 0 || signals < 0 || loop_add(signals, EPOLLIN, &watch) != 0) {
         say("cannot start %s: %s", words[0], strerror(errno));
         return STATUS_FAILED;
     }
     int64_t timeout_at = timeout > 0 ? loop_now() + (int64_t)(1000 * timeout) : 0;
     while (launcher_status < 0) {
-        channels_turn(patience(timeout_at));
+        loop_turn(patience(timeout_at));
+        channels_sweep();
         if (timeout_at && loop_now() >= timeout_at) {
             timeout_at = 0;
             expire();
@@ -206,7 +212,9 @@ int front_run(char **words, const struct options *options)
             end_launcher(end_signal);
     }
     /* A launcher may end before the watcher has told why. */
-    for (int64_t end = loop_now() + TELL_MS; launcher_status && status < 0 && watcher && loop_now() < end;)
-        channels_turn((int)(end - loop_now()));
+    for (int64_t end = loop_now() + TELL_MS; launcher_status && status < 0 && watcher && loop_now() < end;) {
+        loop_turn((int)(end - loop_now()));
+        channels_sweep();
+    }
     return status >= 0 ? status : launcher_status;
 }

@@ -441,7 +441,7 @@ static void write_caller(struct unwind *unwind, const struct maps *maps, char *t
         if (!is_of_system(place)) {
             outside = outside.elf ? outside : place;
             tries++;
-            if (symbolizer_line(place.elf->path, place.address - 1, text, room))
+            if (location_line(place, text, room))
                 return;
         }
         if (!unwind_step(unwind, maps, depth == 0))

@@ -8,8 +8,6 @@
 #include "memory.h"
 #include "message.h"
 #include "output.h"
-#include "report.h"
-#include "stacks.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -60,14 +58,13 @@ int job_prepare(struct job *job, const struct options *options, const sigset_t *
         status = make_environments(job);
     if (status)
         return status;
-    job->pids = say_if_null(calloc(options->pes, sizeof *job->pids));
     job->pe_of = say_if_null(calloc(PIDS + 1, sizeof *job->pe_of));
-    return segment_make(&job->segment, options) == 0 ? 0 : STATUS_FAILED;
+    return segment_make(&job->segment, &job->view, options) == 0 ? 0 : STATUS_FAILED;
 }
 
 static struct app *app_of(const struct job *job, uint32_t pe)
 {
-    return &job->options->apps[job->segment.node->pe[pe].app];
+    return &job->options->apps[job->view.node->pe[pe].app];
 }
 
 static void start_failed(struct job *job, uint32_t pe, int why)
@@ -121,7 +118,7 @@ void job_start_next(struct job *job)
         start_failed(job, pe, errno);
         return;
     }
-    job->pids[pe] = pid;
+    job->view.pids[pe] = pid;
     if ((uint32_t)pid <= PIDS)
         job->pe_of[pid] = pe + 1;
     job->started++;
@@ -160,7 +157,7 @@ static int shell_status(int status)
  * number before the state. */
 static bool ended_from_inside(struct job *job)
 {
-    struct node *node = job->segment.node;
+    struct node *node = job->view.node;
     uint32_t ending = atomic_load_acquire(&node->ending); /* partner: release by the PE that claimed it */
     if (ending != NODE_GLOBAL_EXIT && ending != NODE_ABORTED)
         return false;
@@ -181,7 +178,7 @@ static bool is_quiet(const struct job *job, int status)
 static void judge(struct job *job, uint32_t pe, pid_t pid, int status, long kilobytes)
 {
     /* Partner: the PE's release stores. The PE is dead, so this state is its last. */
-    uint32_t state = atomic_load_acquire(&job->segment.node->pe[pe].state);
+    uint32_t state = atomic_load_acquire(&job->view.node->pe[pe].state);
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (ended_from_inside(job))
         return;
@@ -200,9 +197,9 @@ static void judge(struct job *job, uint32_t pe, pid_t pid, int status, long kilo
 static void ended(struct job *job, pid_t pid, int status, long kilobytes)
 {
     uint32_t pe = (uint32_t)pid <= PIDS ? job->pe_of[pid] : 0;
-    if (!pe-- || job->pids[pe] != pid)
+    if (!pe-- || job->view.pids[pe] != pid)
         return; /* an orphan that the supervisor adopted */
-    job->pids[pe] = 0;
+    job->view.pids[pe] = 0;
     job->pe_of[pid] = 0;
     job->alive--;
     if (!job->ending)
@@ -232,7 +229,7 @@ void job_reap(struct job *job)
 /* True when some PE is inside the library, where it waits for all. */
 static bool somebody_waits(const struct job *job)
 {
-    const struct node *node = job->segment.node;
+    const struct node *node = job->view.node;
     if ((uint32_t)atomic_load_acquire(&node->arrived)) /* partner: the barrier's add */
         return true;
     for (uint32_t pe = 0; pe < job->started; pe++)
@@ -246,7 +243,7 @@ void job_check_deserted(struct job *job)
     if (!job->deserted || job->ending || !somebody_waits(job))
         return;
     uint32_t pe = 0; /* the first PE that has left */
-    while (job->pids[pe] || atomic_load_acquire(&job->segment.node->pe[pe].state) != NODE_STARTED)
+    while (job->view.pids[pe] || atomic_load_acquire(&job->view.node->pe[pe].state) != NODE_STARTED)
         if (++pe == job->started)
             return;
     if (!job->options->quiet)
@@ -254,29 +251,10 @@ void job_check_deserted(struct job *job)
     job_end(job, STATUS_FAILED);
 }
 
-static struct view view_of(const struct job *job)
-{
-    return (struct view){job->segment.node, job->segment.waits, job->pids};
-}
-
-void job_report(const struct job *job)
-{
-    struct view view = view_of(job);
-    report_print_node(&view);
-    if (job->options->stacks)
-        stacks_print(&view);
-}
-
 void job_report_crashes(const struct job *job)
 {
     if (!job->options->quiet)
-        crash_print(job->segment.node, job->segment.crashes);
-}
-
-double job_stuck(const struct job *job, struct deadlock *deadlock)
-{
-    struct view view = view_of(job);
-    return job->started == job->options->pes ? deadlock_look(deadlock, &view) : 0;
+        crash_print(job->view.node, job->view.crashes);
 }
 
 void job_end(struct job *job, int status)
@@ -286,19 +264,12 @@ void job_end(struct job *job, int status)
     job->ending = true;
     job->status = job->status ? job->status : status;
     job->kill_at = loop_now() + GRACE_MS;
-    job_signal(job, SIGTERM);
-    job_signal(job, SIGCONT); /* a stopped PE sees no other signal */
-}
-
-void job_signal(const struct job *job, int signal)
-{
-    for (uint32_t pe = 0; pe < job->started; pe++)
-        if (job->pids[pe])
-            kill(job->pids[pe], signal);
+    view_signal(&job->view, SIGTERM);
+    view_signal(&job->view, SIGCONT); /* a stopped PE sees no other signal */
 }
 
 void job_kill(struct job *job)
 {
     job->kill_at = 0;
-    job_signal(job, SIGKILL);
+    view_signal(&job->view, SIGKILL);
 }

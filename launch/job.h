@@ -6,7 +6,6 @@
 #ifndef LAUNCH_JOB_H
 #define LAUNCH_JOB_H
 
-#include "deadlock.h"
 #include "options.h"
 #include "segment.h"
 
@@ -17,11 +16,11 @@
 struct job {
     const struct options *options;
     struct segment segment;
+    struct view view;
     char ***environments;    /* one per program */
     const sigset_t *signals; /* the mask that PEs start with */
     struct rlimit files;     /* the file limit that they start with */
     const char *score;       /* their oom_score_adj */
-    pid_t *pids;             /* 0: not started or ended */
     uint32_t *pe_of;         /* by pid: PE plus 1; 0: not one of ours */
     uint32_t started, alive;
     int status; /* of the job so far */
@@ -40,12 +39,7 @@ void job_reap(struct job *job);
 void job_check_deserted(struct job *job);
 /* Prints where PEs have crashed. */
 void job_report_crashes(const struct job *job);
-/* Prints where the PEs are and who waits for whom. */
-void job_report(const struct job *job);
-/* Returns for how many seconds no PE could have gone on; 0: some may. */
-double job_stuck(const struct job *job, struct deadlock *deadlock);
 void job_end(struct job *job, int status);
-void job_signal(const struct job *job, int signal);
 /* Kills all PEs when the grace time is over. */
 void job_kill(struct job *job);
 

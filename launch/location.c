@@ -1,5 +1,6 @@
 #include "location.h"
 
+#include "base/plain.h"
 #include "base/symbolizer.h"
 #include "message.h"
 
@@ -88,11 +89,35 @@ bool location_variable(const struct maps *maps, uint64_t address, char *text, si
     return true;
 }
 
+/* What has been looked up. */
+struct known {
+    struct code_location place;
+    bool is_line;
+    char text[LOCATION_TEXT];
+    struct known *next;
+};
+
 /* The call lies before its return address. */
-void location_line(struct code_location place, char *text, size_t room)
+static const struct known *look_up(struct code_location place)
 {
-    if (place.elf)
-        symbolizer_place(place.elf->path, place.address - 1, text, room);
-    else
+    static struct known *all;
+    for (const struct known *known = all; known; known = known->next)
+        if (known->place.elf == place.elf && known->place.address == place.address)
+            return known;
+    struct known *known = say_if_null(calloc(1, sizeof *known));
+    *known = (struct known){.place = place, .next = all};
+    known->is_line = symbolizer_place(place.elf->path, place.address - 1, known->text, sizeof known->text);
+    plain_text(known->text, strlen(known->text));
+    return all = known;
+}
+
+bool location_line(struct code_location place, char *text, size_t room)
+{
+    if (!place.elf) {
         snprintf(text, room, "0x%llx", (unsigned long long)place.address);
+        return false;
+    }
+    const struct known *known = look_up(place);
+    snprintf(text, room, "%s", known->text);
+    return known->is_line;
 }

@@ -6,6 +6,8 @@
 
 #include <sys/types.h>
 
+#define LOCATION_TEXT 320 /* bytes of a place's text, at most */
+
 /* A place that is the same for all PEs that run the same file, wherever it is mapped. */
 struct code_location {
     const struct elf *elf; /* null: no file is mapped there */
@@ -32,8 +34,8 @@ struct code_location code_location_of(const struct maps *maps, uint64_t address)
 /* Writes "flag" or "flag + 8 bytes" for a variable of the program. Returns false when there is none around. */
 bool location_variable(const struct maps *maps, uint64_t address, char *text, size_t room);
 
-/* Writes "file.c:12" for a return address, or "function" with its file where no source line is known. It runs the
- * addr2line or llvm-symbolizer of the system. */
-void location_line(struct code_location place, char *text, size_t room);
+/* Writes "file.c:12" for a return address, or "function" with its file where no source line is known: then returns false. It runs the
+ * addr2line or llvm-symbolizer of the system, once for each place. */
+bool location_line(struct code_location place, char *text, size_t room);
 
 #endif

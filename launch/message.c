@@ -26,6 +26,36 @@ void say_through(void (*sink)(const char *, size_t))
     line_sink = sink;
 }
 
+static void (*sink_before)(const char *, size_t);
+static char *collected;
+static size_t collected_bytes;
+
+static void collect_line(const char *line, size_t bytes)
+{
+    collected = say_if_null(realloc(collected, collected_bytes + bytes + 1));
+    memcpy(collected + collected_bytes, line, bytes);
+    collected[collected_bytes += bytes] = 0;
+}
+
+void say_collect(void)
+{
+    sink_before = line_sink;
+    line_sink = collect_line;
+    collected = NULL;
+    collected_bytes = 0;
+}
+
+char *say_collected(void)
+{
+    line_sink = sink_before;
+    return collected;
+}
+
+void say_lines(const char *text)
+{
+    line_sink(text, strlen(text));
+}
+
 static const char *own_name = "oshrun: ";
 
 void say_as(const char *name)

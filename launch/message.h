@@ -26,6 +26,11 @@ void say_more(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void say_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Sends all later lines to this function instead of file descriptor 2. */
 void say_through(void (*sink)(const char *line, size_t bytes));
+/* Keeps later lines in memory; say_collected ends that and returns them, or null. The caller frees it. */
+void say_collect(void);
+char *say_collected(void);
+/* Writes whole lines that were collected, in one piece. */
+void say_lines(const char *text);
 /* Returns memory. When it is null, memory is exhausted: prints a line and exits. */
 void *say_if_null(void *memory);
 

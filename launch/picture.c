@@ -1,13 +1,19 @@
 #include "picture.h"
 
+#include "base/clock.h"
+#include "base/kind.h"
 #include "base/plain.h"
+#include "base/where.h"
 #include "halt.h"
 #include "message.h"
+#include "stacks.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define TRIES 1000 /* to copy a record that its waiter writes anew */
 
 struct picture picture_make(uint32_t total)
 {
@@ -18,7 +24,12 @@ void picture_free(struct picture *picture)
 {
     for (size_t i = 0; i < picture->count; i++)
         set_free(&picture->group[i].pes);
+    for (size_t i = 0; i < picture->stacks; i++) {
+        set_free(&picture->stack[i].pes);
+        free(picture->stack[i].text);
+    }
     free(picture->group);
+    free(picture->stack);
     set_free(&picture->known);
     *picture = (struct picture){0};
 }
@@ -54,56 +65,162 @@ static struct group *group_like(struct picture *picture, const struct group *lik
     return group;
 }
 
-/* Adds a PE to the group that is like this one. */
-static void add_pe(struct picture *picture, uint32_t pe, const struct group *like)
+static void add_pes(struct picture *picture, const struct set *pes, const struct group *like)
 {
+    if (!pes->count)
+        return;
     struct group *group = group_like(picture, like);
-    set_add(&group->pes, pe);
-    set_add(&picture->known, pe);
+    set_add_all(&group->pes, pes);
+    set_add_all(&picture->known, pes);
     group->seconds = group->seconds > like->seconds ? group->seconds : like->seconds;
 }
 
-void picture_add_other(struct picture *picture, const struct set *pes, const char *what, bool running)
+static void add_pe(struct picture *picture, uint32_t pe, const struct group *like)
 {
-    struct group like = {.running = running, .seconds = -1};
+    struct set one = set_make(picture->known.size);
+    set_add(&one, pe);
+    add_pes(picture, &one, like);
+    set_free(&one);
+}
+
+void picture_add_other(struct picture *picture, const struct set *pes, const char *what)
+{
+    struct group like = {.running = true, .seconds = -1};
     snprintf(like.call, sizeof like.call, "%s", what);
-    for (uint32_t pe = 0; pe < pes->size; pe++)
-        if (set_has(pes, pe))
-            add_pe(picture, pe, &like);
+    add_pes(picture, pes, &like);
+}
+
+static void add_stack(struct picture *picture, const struct set *pes, const char *text)
+{
+    size_t i = 0;
+    while (i < picture->stacks && strcmp(picture->stack[i].text, text) != 0 && i + 1 < PICTURE_GROUPS)
+        i++;
+    if (i == picture->stacks) {
+        picture->stack = say_if_null(realloc(picture->stack, (i + 1) * sizeof *picture->stack));
+        picture->stack[picture->stacks++] = (struct stack){set_make(picture->known.size), say_if_null(strdup(text))};
+    }
+    set_add_all(&picture->stack[i].pes, pes);
+}
+
+/* ---- a wait ---- */
+
+/* Copies a record. Returns false when it is none, or was taken back or written anew meanwhile. */
+static bool try_copy(struct node_wait *copy, const struct node_wait *wait)
+{
+    uint32_t version = atomic_load_acquire(&wait->version);                  /* release: rte_wait_record_renew */
+    if (version % 2 || atomic_load_acquire(&wait->state) != NODE_WAIT_VALID) /* release: rte_wait_record_begin */
+        return false;
+    memcpy(copy, wait, sizeof *copy);
+    copy->text[sizeof copy->text - 1] = 0;
+    atomic_fence_acquire();
+    return atomic_load_relaxed(&wait->state) == NODE_WAIT_VALID && atomic_load_relaxed(&wait->since) == copy->since &&
+           atomic_load_relaxed(&wait->version) == version && copy->depth <= NODE_WAIT_FRAMES;
+}
+
+static bool copy_wait(struct node_wait *copy, const struct node_wait *wait)
+{
+    bool copied = false;
+    for (int i = 0; i < TRIES && !copied && atomic_load_relaxed(&wait->state) == NODE_WAIT_VALID; i++)
+        copied = try_copy(copy, wait);
+    return copied;
+}
+
+static bool is_of_library(struct code_location place)
+{
+    const char *slash = place.elf ? strrchr(place.elf->path, '/') : NULL;
+    return slash && strncmp(slash, "/liblateral", 11) == 0;
+}
+
+/* Writes the name that a program calls: shmem_ and MPI_ have aliases with a p in front, the function of a call without
+ * types is lat_, and a compiler names the rare part of a function "name.cold". */
+static void write_call(struct group *group, const char *name)
+{
+    bool alias = strncmp(name, "pshmem", 6) == 0 || strncmp(name, "PMPI", 4) == 0;
+    int length = (int)strcspn(name, ".");
+    length = length < 60 ? length : 60;
+    if (strncmp(name, "lat_", 4) == 0)
+        snprintf(group->call, sizeof group->call, "shmem_%.*s", length - 4, name + 4);
+    else
+        snprintf(group->call, sizeof group->call, "%.*s", length - alias, name + alias);
+}
+
+/* Writes the outermost function of the library, and the place that called it. */
+static void find_call(struct group *group, const struct node_wait *wait, const struct maps *maps)
+{
+    struct code_location from = {0};
+    bool inside = false; /* some frame was of the library as a file of its own */
+    snprintf(group->call, sizeof group->call, "a wait");
+    for (uint32_t i = 0; i < wait->depth; i++) {
+        struct code_location place = code_location_of(maps, wait->frames[i]);
+        uint64_t start;
+        const char *name = place.elf ? elf_function(place.elf, place.address - 1, &start) : NULL;
+        bool shared = is_of_library(place);
+        if (inside && !shared)
+            break;
+        inside |= shared;
+        if (shared ? !name : !name || !where_is_library_name(name))
+            continue;
+        if (where_is_library_name(name))
+            write_call(group, name);
+        from = i + 1 < wait->depth ? code_location_of(maps, wait->frames[i + 1]) : (struct code_location){0};
+    }
+    location_line(from, group->where, sizeof group->where);
+}
+
+static void write_value(char *text, size_t room, enum kind kind, uint64_t value)
+{
+    bool is_signed = kind == KIND_I16 || kind == KIND_I32 || kind == KIND_I64;
+    if (is_signed)
+        snprintf(text, room, "%" PRId64, (int64_t)value);
+    else
+        snprintf(text, room, "%" PRIu64, value);
+}
+
+static void describe_variable(struct group *group, const struct node_wait *wait, const struct maps *maps)
+{
+    char name[96] = "value", wanted[24], now[24];
+    const struct node_wait_reason *on = &wait->on;
+    if (wait->text[0])
+        snprintf(name, sizeof name, "%s", wait->text);
+    else if (on->object - wait->heap < wait->heap_bytes)
+        snprintf(name, sizeof name, "heap + 0x%" PRIx64, on->object - wait->heap);
+    else
+        location_variable(maps, on->object, name, sizeof name);
+    write_value(wanted, sizeof wanted, on->kind, on->number);
+    write_value(now, sizeof now, on->kind, wait->value);
+    snprintf(group->object, sizeof group->object, "%s %.*s %s, is %s", name, on->compare[1] == ' ' ? 1 : 2, on->compare,
+             wanted, now);
 }
 
 /* ---- a node's PEs ---- */
 
-/* Returns the line of an earlier waiter at the same place, so that each place is looked up once. */
-static const char *line_of(const struct waiters *waiters, size_t number, char (*lines)[320])
+/* Adds the waits of a PE. Returns false when it is in none that lasts. */
+static bool add_waits(struct picture *picture, const struct view *view, uint32_t index)
 {
-    const struct waiter *waiter = &waiters->waiter[number];
-    for (size_t i = 0; i < number; i++) {
-        const struct waiter *other = &waiters->waiter[i];
-        if (other->from.elf == waiter->from.elf && other->from.address == waiter->from.address)
-            return memcpy(lines[number], lines[i], sizeof lines[i]);
-    }
-    location_line(waiter->from, lines[number], sizeof lines[number]);
-    return lines[number];
-}
-
-static void add_waiters(struct picture *picture, const struct view *view, const struct waiters *waiters,
-                        struct set *seen)
-{
-    char(*lines)[320] = say_if_null(calloc(waiters->count + 1, sizeof *lines));
-    for (size_t i = 0; i < waiters->count; i++) {
-        const struct waiter *waiter = &waiters->waiter[i];
-        const uint32_t pe = node_pe_number(view->node, waiter->index);
-        struct group like = {.on = waiter->on, .seconds = waiter->seconds};
+    const uint32_t pe = node_pe_number(view->node, index);
+    struct maps maps = {0};
+    bool waits = false;
+    for (int i = 0; i < NODE_WAITS && view->pids[index]; i++) {
+        struct node_wait wait;
+        if (!copy_wait(&wait, view_wait(view, index, i)))
+            continue;
+        if (!maps.count)
+            maps_read(&maps, view->pids[index]);
+        if (!maps.count) /* the process is gone */
+            break;
+        struct group like = {.on = wait.on, .seconds = 1e-9 * ((double)clock_nanoseconds() - (double)wait.since)};
         like.itself = like.on.about == NODE_REASON_PES && like.on.size == 1 && (uint32_t)like.on.start == pe;
-        memcpy(like.call, waiter->call, sizeof like.call);
-        memcpy(like.object, waiter->object, sizeof like.object);
-        snprintf(like.where, sizeof like.where, "%s", line_of(waiters, i, lines));
-        plain_text(like.where, strlen(like.where));
+        find_call(&like, &wait, &maps);
+        if (wait.on.about == NODE_REASON_VARIABLE)
+            describe_variable(&like, &wait, &maps);
+        else
+            snprintf(like.object, sizeof like.object, "%s", wait.text);
+        plain_text(like.object, strlen(like.object));
         add_pe(picture, pe, &like);
-        set_add(seen, waiter->index);
+        waits = true;
     }
-    free(lines);
+    maps_free(&maps);
+    return waits;
 }
 
 /* True when a signal has stopped the process. */
@@ -133,28 +250,46 @@ static void add_other(struct picture *picture, const struct view *view, uint32_t
     snprintf(like.call, sizeof like.call, "%s", what);
     if (like.running)
         halt_where(pid, like.where, sizeof like.where);
-    plain_text(like.where, strlen(like.where));
     add_pe(picture, node_pe_number(view->node, index), &like);
 }
 
-void picture_read(struct picture *picture, const struct view *view)
+static void read_stacks(struct picture *picture, const struct view *view)
 {
-    struct waiters waiters;
-    struct set seen = set_make(view->node->size);
-    waiters_read(&waiters, view);
-    add_waiters(picture, view, &waiters, &seen);
+    int ms = STACKS_MS;
     for (uint32_t index = 0; index < view->node->size; index++) {
-        bool stopped = view->pids[index] && is_stopped(view->pids[index]);
-        if (stopped || !set_has(&seen, index))
+        if (!view->pids[index] || kill(view->pids[index], 0) != 0)
+            continue;
+        struct set pe = set_make(picture->known.size);
+        char *text = stacks_of(view->pids[index], &ms);
+        set_add(&pe, node_pe_number(view->node, index));
+        add_stack(picture, &pe, text);
+        set_free(&pe);
+        free(text);
+    }
+}
+
+void picture_read(struct picture *picture, const struct view *view, bool stacks)
+{
+    for (uint32_t index = 0; index < view->node->size; index++) {
+        const bool stopped = view->pids[index] && is_stopped(view->pids[index]);
+        if (!add_waits(picture, view, index) || stopped)
             add_other(picture, view, index, stopped);
     }
-    waiters_free(&waiters);
-    set_free(&seen);
+    if (stacks)
+        read_stacks(picture, view);
 }
 
 /* ---- as text ---- */
 
-/* Texts hold no control characters, so tabs part them. */
+/* Texts hold no control characters, so tabs part them, and this one the frames of a stack. */
+#define FRAME_END '\x1f'
+
+static void replace_ends(char *text, char from, char to)
+{
+    while ((text = strchr(text, from)))
+        *text = to;
+}
+
 void picture_write(const struct picture *picture, FILE *out)
 {
     char *pes = say_if_null(malloc(PICTURE_LINE / 2));
@@ -165,6 +300,12 @@ void picture_write(const struct picture *picture, FILE *out)
         fprintf(out, "group %d %d %d %d %d %" PRIu64 " %" PRIu64 " %d %.3f %s\t%s\t%s\t%s\n", on->about, on->start,
                 on->stride, on->size, group->itself, on->object, on->number, group->running, group->seconds, pes,
                 group->call, group->object, group->where);
+    }
+    for (size_t i = 0; i < picture->stacks; i++) {
+        const struct stack *stack = &picture->stack[i];
+        set_write(&stack->pes, 0, pes, PICTURE_LINE / 2);
+        replace_ends(stack->text, '\n', FRAME_END);
+        fprintf(out, "stack %s\t%.*s\n", pes, (int)(PICTURE_LINE / 2), stack->text);
     }
     free(pes);
 }
@@ -181,10 +322,26 @@ static bool cut_text(char **at, char *text, size_t room)
     return true;
 }
 
+static bool add_stack_line(struct picture *picture, char *line)
+{
+    struct set pes = set_make(picture->known.size);
+    char *text = line + strcspn(line, "\t");
+    if (*text)
+        *text++ = 0;
+    replace_ends(text, FRAME_END, '\n');
+    const bool good = set_read(&pes, line) && *text;
+    if (good)
+        add_stack(picture, &pes, text);
+    set_free(&pes);
+    return good;
+}
+
 bool picture_add_line(struct picture *picture, char *line)
 {
     struct group like = {0};
     int about, itself, running, used = 0;
+    if (strncmp(line, "stack ", 6) == 0)
+        return add_stack_line(picture, line + 6);
     struct set pes = set_make(picture->known.size);
     bool good =
         sscanf(line, "group %d %d %d %d %d %" SCNu64 " %" SCNu64 " %d %lf %n", &about, &like.on.start, &like.on.stride,
@@ -198,9 +355,8 @@ bool picture_add_line(struct picture *picture, char *line)
     like.on.about = (uint8_t)about;
     like.itself = itself;
     like.running = running;
-    for (uint32_t pe = 0; good && pe < pes.size; pe++)
-        if (set_has(&pes, pe))
-            add_pe(picture, pe, &like);
+    if (good)
+        add_pes(picture, &pes, &like);
     set_free(&pes);
     return good;
 }

@@ -1,18 +1,20 @@
-/* Where the PEs of a job are: PEs that do the same at the same place are one group.
+/* Where the PEs of a job are: PEs that do the same at the same place are one group, and so are those of equal stacks, where stacks are
+ * wanted.
  *
  * A picture is read from a node's memory, goes as text from node to node, and is merged: picture_read sees the PEs of one node,
  * picture_write and picture_add_line carry its groups, and the picture of the whole job is what report.c prints. PEs bear their
- * numbers in the job. A picture has at most PICTURE_GROUPS groups; PEs at further places share the last one. One thread. */
+ * numbers in the job. A picture has at most PICTURE_GROUPS groups, and as many stacks; further PEs share the last one. One thread. */
 #ifndef LAUNCH_PICTURE_H
 #define LAUNCH_PICTURE_H
 
+#include "location.h"
+#include "segment.h"
 #include "set.h"
-#include "waiters.h"
 
 #include <stdio.h>
 
-#define PICTURE_GROUPS 512
-#define PICTURE_LINE (1u << 14) /* bytes of a group's line, at most */
+#define PICTURE_GROUPS 256
+#define PICTURE_LINE (1u << 15) /* bytes of a line, at most */
 
 struct group {
     struct set pes;
@@ -22,29 +24,37 @@ struct group {
     double seconds;             /* of the longest wait; below 0: not known */
     char call[80];              /* the call that waits, or what the PEs do otherwise */
     char object[160];           /* of the call; may be empty */
-    char where[320];            /* source line */
+    char where[LOCATION_TEXT];  /* source line */
+};
+
+/* PEs of the same text: frames, a line each, or why they have none, behind an exclamation mark. */
+struct stack {
+    struct set pes;
+    char *text;
 };
 
 struct picture {
     struct set known; /* PEs of which the picture tells */
     struct group *group;
     size_t count;
+    struct stack *stack;
+    size_t stacks;
 };
 
 /* Makes an empty picture of a job of so many PEs. */
 struct picture picture_make(uint32_t total);
 void picture_free(struct picture *picture);
 
-/* Adds the PEs of a node. */
-void picture_read(struct picture *picture, const struct view *view);
+/* Adds the PEs of a node, with their stacks if these are wanted. */
+void picture_read(struct picture *picture, const struct view *view, bool stacks);
 
-/* Adds PEs that do what `what` says, at no known place. */
-void picture_add_other(struct picture *picture, const struct set *pes, const char *what, bool running);
+/* Adds PEs that do what `what` says, at no known place, and may still act. */
+void picture_add_other(struct picture *picture, const struct set *pes, const char *what);
 
-/* Writes a line for each group. */
+/* Writes a line for each group and each stack. */
 void picture_write(const struct picture *picture, FILE *out);
 
-/* Adds the group of such a line, which is changed. Returns false when it is none. */
+/* Adds the group or the stack of such a line, which is changed. Returns false when it is none. */
 bool picture_add_line(struct picture *picture, char *line);
 
 #endif

@@ -190,16 +190,23 @@ static void print_verdict(const struct picture *picture)
     free(sentences);
 }
 
+static void print_stack(const struct stack *stack)
+{
+    char names[256];
+    set_write(&stack->pes, 0, names, sizeof names);
+    if (stack->text[0] == '!') {
+        say_more("no stacks of %u PE%s: %s", stack->pes.count, plural(&stack->pes), stack->text + 1);
+        return;
+    }
+    say_more("stack of PE%s %s:", plural(&stack->pes), names);
+    for (const char *line = stack->text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        say_more("%.*s", (int)strcspn(line, "\n"), line);
+}
+
 void report_print(const struct picture *picture)
 {
     print_rows(picture);
     print_verdict(picture);
-}
-
-void report_print_node(const struct view *view)
-{
-    struct picture picture = picture_make(view->node->total);
-    picture_read(&picture, view);
-    report_print(&picture);
-    picture_free(&picture);
+    for (size_t i = 0; i < picture->stacks; i++)
+        print_stack(&picture->stack[i]);
 }

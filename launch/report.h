@@ -4,11 +4,8 @@
 
 #include "picture.h"
 
-/* Prints a line for each group of PEs, then the verdict. */
+/* Prints a line for each group of PEs, then the verdict, then the stacks. */
 void report_print(const struct picture *picture);
-
-/* Prints it for the PEs of one node. */
-void report_print_node(const struct view *view);
 
 /* `pid` is oshrun's, its supervisor's or one of the PEs'. Returns the exit status, after a line when there is no such job. */
 int status_print(pid_t pid);

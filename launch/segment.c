@@ -4,9 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define AWAY_FROM_SCRIPTS 100 /* shell scripts use small descriptor numbers of their own */
@@ -42,17 +45,35 @@ static int make_parent_pipe(void)
     return pipe2(ends, O_CLOEXEC) == 0 ? move_up(ends[0]) : -1;
 }
 
-const struct node_wait *segment_map_waits(int fd, uint32_t pes)
+/* The file has the memory of so many PEs. Returns false with errno on failure. */
+static bool view_map(struct view *view, int fd, uint32_t pes, int protection)
 {
-    size_t bytes = (size_t)pes * NODE_WAITS * sizeof(struct node_wait);
-    void *waits = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, (off_t)node_waits_at(pes));
-    return waits == MAP_FAILED ? NULL : waits;
+    void *head = mmap(NULL, node_groups_at(pes), protection, MAP_SHARED, fd, 0);
+    void *waits =
+        mmap(NULL, node_crashes_at(pes) - node_waits_at(pes), PROT_READ, MAP_SHARED, fd, (off_t)node_waits_at(pes));
+    void *crashes = mmap(NULL, pes * sizeof *view->crashes, PROT_READ, MAP_SHARED, fd, (off_t)node_crashes_at(pes));
+    *view = (struct view){head, waits, crashes, say_if_null(calloc(pes, sizeof *view->pids))};
+    return head != MAP_FAILED && waits != MAP_FAILED && crashes != MAP_FAILED;
 }
 
-const struct node_crash *segment_map_crashes(int fd, uint32_t pes)
+bool view_open(struct view *view, int fd, int protection)
 {
-    void *crashes = mmap(NULL, pes * sizeof(struct node_crash), PROT_READ, MAP_SHARED, fd, (off_t)node_crashes_at(pes));
-    return crashes == MAP_FAILED ? NULL : crashes;
+    struct stat info;
+    struct node head;
+    if (pread(fd, &head, sizeof head, 0) != sizeof head || head.magic != NODE_MAGIC || head.size > NODE_MAX_PES ||
+        fstat(fd, &info) != 0 || (uint64_t)info.st_size < node_fixed_size(head.size) ||
+        !view_map(view, fd, head.size, protection))
+        return false;
+    for (uint32_t i = 0; i < head.size; i++)
+        view->pids[i] = atomic_load_relaxed(&view->node->pe[i].pid);
+    return true;
+}
+
+void view_signal(const struct view *view, int signal)
+{
+    for (uint32_t i = 0; i < view->node->size; i++)
+        if (view->pids[i])
+            kill(view->pids[i], signal);
 }
 
 static void format(struct node *node, const struct options *options, const uint64_t nonce[2])
@@ -65,7 +86,7 @@ static void format(struct node *node, const struct options *options, const uint6
     node_format(node, options->pes, options->cpus, nonce);
 }
 
-int segment_make(struct segment *segment, const struct options *options)
+int segment_make(struct segment *segment, struct view *view, const struct options *options)
 {
     uint64_t nonce[2];
     if (getrandom(nonce, sizeof nonce, 0) != sizeof nonce) {
@@ -73,20 +94,12 @@ int segment_make(struct segment *segment, const struct options *options)
         return -1;
     }
     segment->fd = make_file(node_fixed_size(options->pes));
-    void *head = MAP_FAILED;
-    if (segment->fd >= 0)
-        head = mmap(NULL, node_groups_at(options->pes), PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd, 0);
-    if (head != MAP_FAILED) {
-        segment->waits = segment_map_waits(segment->fd, options->pes);
-        segment->crashes = segment_map_crashes(segment->fd, options->pes);
-    }
-    if (head == MAP_FAILED || !segment->waits || !segment->crashes) {
+    if (segment->fd < 0 || !view_map(view, segment->fd, options->pes, PROT_READ | PROT_WRITE)) {
         say("cannot make the shared memory of %u PEs: %s%s", options->pes, strerror(errno),
             errno == EFBIG ? " (limit of a file's size, ulimit -f)" : "");
         return -1;
     }
     segment->parent_pipe = make_parent_pipe();
-    segment->node = head;
-    format(segment->node, options, nonce);
+    format(view->node, options, nonce);
     return 0;
 }

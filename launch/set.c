@@ -6,53 +6,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t bytes_of(uint32_t size)
+static size_t set_words(uint32_t size)
 {
-    return size / 8 + 1;
+    return size / 64 + 1;
 }
 
 struct set set_make(uint32_t size)
 {
-    return (struct set){.size = size, .in = say_if_null(calloc(1, bytes_of(size)))};
+    return (struct set){.size = size, .words = say_if_null(calloc(set_words(size), sizeof(uint64_t)))};
 }
 
 struct set set_copy(const struct set *set)
 {
     struct set copy = set_make(set->size);
-    copy.count = set->count;
-    memcpy(copy.in, set->in, bytes_of(set->size));
+    set_add_all(&copy, set);
     return copy;
 }
 
 void set_free(struct set *set)
 {
-    free(set->in);
+    free(set->words);
     *set = (struct set){0};
 }
 
 bool set_has(const struct set *set, uint32_t number)
 {
-    return number < set->size && (set->in[number / 8] >> number % 8 & 1);
+    return number < set->size && (set->words[number / 64] >> number % 64 & 1);
 }
 
 void set_add(struct set *set, uint32_t number)
 {
     if (number >= set->size || set_has(set, number))
         return;
-    set->in[number / 8] |= (uint8_t)(1 << number % 8);
+    set->words[number / 64] |= UINT64_C(1) << number % 64;
     set->count++;
 }
 
 void set_add_all(struct set *set, const struct set *more)
 {
-    for (uint32_t number = 0; number < more->size; number++)
-        if (set_has(more, number))
-            set_add(set, number);
+    for (size_t i = 0; i < set_words(set->size); i++) {
+        set->count += (uint32_t)__builtin_popcountll(more->words[i] & ~set->words[i]);
+        set->words[i] |= more->words[i];
+    }
 }
 
 bool set_equal(const struct set *one, const struct set *other)
 {
-    return one->size == other->size && memcmp(one->in, other->in, bytes_of(one->size)) == 0;
+    return one->size == other->size && memcmp(one->words, other->words, set_words(one->size) * sizeof(uint64_t)) == 0;
 }
 
 /* Three numbers in a row and more are written as their first and last. */

@@ -8,13 +8,14 @@
 
 struct set {
     uint32_t size, count; /* numbers are below size; count of them are in */
-    uint8_t *in;          /* bits */
+    uint64_t *words;      /* bits */
 };
 
 struct set set_make(uint32_t size);
 struct set set_copy(const struct set *set);
 void set_free(struct set *set);
 void set_add(struct set *set, uint32_t number);
+/* Adds the numbers of a set of the same size. */
 void set_add_all(struct set *set, const struct set *more);
 bool set_has(const struct set *set, uint32_t number);
 bool set_equal(const struct set *one, const struct set *other);

@@ -1,11 +1,13 @@
-/* The stacks of all PEs of a job that hangs, by a debugger of the system (--get-stack-traces). */
+/* The stacks of a PE, by a debugger of the system (--get-stack-traces). One thread. */
 #ifndef LAUNCH_STACKS_H
 #define LAUNCH_STACKS_H
 
-#include "waiters.h"
+#include <sys/types.h>
 
-/* Prints the stack of each thread of each PE that runs, equal ones of several PEs once. One line says so when there is
- * neither gdb nor eu-stack, or when they may not look or take too long. */
-void stacks_print(const struct view *view);
+#define STACKS_MS 15000 /* time for all PEs of a node together */
+
+/* Returns the frames of each thread of a process, a line each, without what differs between equal stacks; or "!" and why there is none.
+ * The caller frees it. Takes the time from *ms. */
+char *stacks_of(pid_t pid, int *ms);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "channel.h"
 #include "message.h"
-#include "segment.h"
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -11,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Opens a descriptor of another process once more, for reading, if it is a job's memory. Returns it, or -1. */
@@ -52,18 +50,6 @@ static int find_memory(int process)
     return found;
 }
 
-/* Returns the head, mapped to be read, or null. */
-static const struct node *map_head(int fd)
-{
-    struct stat info;
-    struct node head;
-    if (pread(fd, &head, sizeof head, 0) != sizeof head || head.magic != NODE_MAGIC || head.size > NODE_MAX_PES ||
-        fstat(fd, &info) != 0 || (uint64_t)info.st_size < node_fixed_size(head.size))
-        return NULL;
-    void *node = mmap(NULL, node_groups_at(head.size), PROT_READ, MAP_SHARED, fd, 0);
-    return node == MAP_FAILED ? NULL : node;
-}
-
 /* Asks the watcher of a job that another launcher has started, or the oshrun in front of that. Returns false when it does not
  * answer. */
 static bool ask_watcher(pid_t process, const char *title)
@@ -92,24 +78,22 @@ int status_print(pid_t pid)
     if (ask_watcher(pid, title))
         return 0;
     int fd = find_memory(pid);
-    const struct node *node = fd >= 0 ? map_head(fd) : NULL;
-    const struct node_wait *waits = node ? segment_map_waits(fd, node->size) : NULL;
-    if (!waits) {
+    struct view view;
+    if (fd < 0 || !view_open(&view, fd, PROT_READ)) {
         say("--status %d: no job of this version of Lateral, or it belongs to another user", (int)pid);
         return STATUS_FAILED;
     }
+    const struct node *node = view.node;
     snprintf(title, sizeof title, "where the %u PEs of job %d are:", node->total, (int)pid);
     if (node->watcher && ask_watcher(node->watcher, title))
         return 0;
-    pid_t *pids = say_if_null(calloc(node->size, sizeof *pids));
-    for (uint32_t i = 0; i < node->size; i++)
-        pids[i] = node->pe[i].pid;
     if (node->size < node->total)
         say("where %u of the %u PEs of job %d are; LATERAL_TIMEOUT=0 lets one see all:", node->size, node->total,
             (int)pid);
     else
         say("%s", title);
-    report_print_node(&(struct view){node, waits, pids});
-    free(pids);
+    struct picture picture = picture_make(node->total);
+    picture_read(&picture, &view, false);
+    report_print(&picture);
     return 0;
 }

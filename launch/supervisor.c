@@ -6,8 +6,10 @@
 #include "message.h"
 #include "output.h"
 #include "reaper.h"
+#include "watch_root.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,7 +17,6 @@
 #include <unistd.h>
 
 #define DESERTED_MS 200  /* time between looks while a PE has left early */
-#define DEADLOCK_MS 200  /* time between looks for a deadlock */
 #define DRAIN_MS 500     /* time for the last output of a job that a signal ended */
 #define PATIENCE_MS 5000 /* time for processes that do not die */
 
@@ -23,9 +24,6 @@ static struct job job;
 static struct loop_watch front_watch, signal_watch;
 static int signal_fd, front_fd;
 static pid_t front_pid;
-static struct deadlock deadlock;
-static int64_t timeout_at;  /* 0: none */
-static int64_t deadlock_at; /* when to look again; 0: never */
 static int64_t drain_until; /* 0: as long as the reader needs */
 
 void supervisor_signals(sigset_t *set)
@@ -48,16 +46,26 @@ static void front_ready(struct loop_watch *watch)
     exit(STATUS_SIGNAL + SIGKILL);
 }
 
+static void end_job(int status)
+{
+    job_end(&job, status);
+    drain_until = loop_now() + DRAIN_MS;
+}
+
 static void ask_to_end(int signal)
 {
-    bool asks = signal == SIGQUIT;
-    if (signal != SIGINT && !job.ending && !job.options->quiet) {
-        say("job ended by signal %d (%s)%s", signal, strsignal(signal), asks ? "; where the PEs were:" : "");
-        if (asks)
-            job_report(&job);
+    char title[128];
+    const bool asks = signal == SIGQUIT, quiet = signal == SIGINT || job.ending || job.options->quiet;
+    snprintf(title, sizeof title, "job ended by signal %d (%s)%s", signal, strsignal(signal),
+             asks ? "; where the PEs were:" : "");
+    if (asks && !quiet) {
+        root_ask(NULL, 0, STATUS_SIGNAL + signal, title);
+        root_tick(); /* at once: PEs may have got the signal, too */
+        return;
     }
-    job_end(&job, STATUS_SIGNAL + signal);
-    drain_until = loop_now() + DRAIN_MS;
+    if (!quiet)
+        say("%s", title);
+    end_job(STATUS_SIGNAL + signal);
 }
 
 static void forwarded(int signal)
@@ -65,8 +73,8 @@ static void forwarded(int signal)
     switch (signal) {
     case SIGUSR1:
     case SIGUSR2:
-    case SIGCONT: job_signal(&job, signal); break;
-    case SIGTSTP: job_signal(&job, SIGSTOP); break;
+    case SIGCONT: view_signal(&job.view, signal); break;
+    case SIGTSTP: view_signal(&job.view, SIGSTOP); break;
     default: break;
     }
 }
@@ -89,30 +97,6 @@ static void signal_ready(struct loop_watch *watch)
     }
 }
 
-static void expire(void)
-{
-    timeout_at = 0;
-    if (!job.ending && job.alive > 0) {
-        say("time limit of %g s reached (--timeout); where the PEs are:", job.options->timeout);
-        job_report(&job);
-        job_end(&job, STATUS_TIMEOUT);
-    }
-    drain_until = loop_now() + DRAIN_MS;
-}
-
-/* Ends the job when it has been stuck for so long. */
-static void check_deadlock(void)
-{
-    deadlock_at = loop_now() + DEADLOCK_MS;
-    double stuck = job.ending ? 0 : job_stuck(&job, &deadlock);
-    if (stuck < job.options->deadlock)
-        return;
-    say("deadlock for %.1f s (--deadlock): no PE will ever go on; where the PEs are:", stuck);
-    job_report(&job);
-    job_end(&job, STATUS_FAILED);
-    drain_until = loop_now() + DRAIN_MS;
-}
-
 static void check_output(void)
 {
     int why = output_broken();
@@ -132,7 +116,7 @@ static int64_t sooner(int64_t one, int64_t other)
 static int patience(void)
 {
     int64_t now = loop_now();
-    int64_t at = sooner(sooner(timeout_at, deadlock_at), sooner(job.kill_at, job.alive ? 0 : drain_until));
+    int64_t at = sooner(job.alive ? root_next() : 0, sooner(job.kill_at, job.alive ? 0 : drain_until));
     if (job.deserted && !job.ending)
         at = sooner(at, now + DESERTED_MS);
     int wait = output_patience();
@@ -149,10 +133,11 @@ static void turn(int wait)
     output_tick();
     check_output();
     job_check_deserted(&job);
-    if (timeout_at && loop_now() >= timeout_at)
-        expire();
-    if (deadlock_at && loop_now() >= deadlock_at)
-        check_deadlock();
+    if (job.ending)
+        root_note_end();
+    if (job.started == job.options->pes)
+        root_look();
+    root_tick();
     if (job.kill_at && loop_now() >= job.kill_at)
         job_kill(&job);
 }
@@ -174,10 +159,13 @@ static void open_sources(int front)
 
 static void run_job(void)
 {
-    if (job.options->timeout > 0)
-        timeout_at = loop_now() + (int64_t)(job.options->timeout * 1000) + 1;
-    if (job.options->deadlock > 0)
-        deadlock_at = loop_now() + DEADLOCK_MS;
+    root_start(&(struct root){.view = &job.view,
+                              .end = end_job,
+                              .timeout = job.options->timeout,
+                              .deadlock = job.options->deadlock,
+                              .timeout_name = "--timeout",
+                              .deadlock_name = "--deadlock",
+                              .stacks = job.options->stacks});
     while (job.started < job.options->pes && !job.ending) {
         job_start_next(&job);
         turn(0);
@@ -185,12 +173,14 @@ static void run_job(void)
     while (job.alive > 0)
         turn(patience());
     job_report_crashes(&job);
+    root_note_end();
 }
 
 /* Kills the processes that PEs have left behind, then waits for the rest of the output. */
 static void finish(void)
 {
-    deadlock_at = 0;
+    if (root_time_limit())
+        drain_until = sooner(drain_until, root_time_limit() + DRAIN_MS);
     kill_leftovers(PATIENCE_MS);
     while (!output_done() && (!drain_until || loop_now() < drain_until))
         turn(patience());

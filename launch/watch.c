@@ -15,12 +15,11 @@
  * last PE of its node. It writes into the node's memory `watcher`, `watch_end`, and the claim of the job's end. */
 #include "watch.h"
 
+#include "base/clock.h"
 #include "channel.h"
 #include "crash.h"
-#include "deadlock.h"
-#include "loop.h"
 #include "message.h"
-#include "segment.h"
+#include "picture.h"
 #include "watch_root.h"
 
 #include <errno.h>
@@ -44,20 +43,21 @@
 #define DEATH_NONE (-2)
 #define INFO_EXIT 8 /* PIDFD_INFO_EXIT */
 
-static struct node *node;
-static const struct node_crash *crashes;
 static struct view view;
-static pid_t *pids;     /* of the PEs; 0: has ended */
-static int *files;      /* of the PEs' processes; -1: none */
-static char **programs; /* of the PEs; null: not known */
-static int
-    *deaths; /* status, as waitpid gives it, of PEs that have ended without need; -1: not known; else DEATH_NONE */
+
+/* A PE of this node. */
+static struct watched {
+    struct loop_watch watch;
+    int file;      /* of the process; -1: none */
+    char *program; /* null: not known */
+    int death;     /* status, as waitpid gives it, if it has ended without need; -1: not known; else DEATH_NONE */
+} * watched;
 static uint32_t alive, asked;
 static struct channel *root; /* to the root; null: this is it, or it is gone */
 static const char *front_place;
-static bool is_root, ending, looks_for_deadlock;
+static bool is_root, ending;
+static double deadlock_limit;
 static struct deadlock deadlock;
-static enum watch_stuck stuck;
 static int64_t kill_at, leave_at, tell_at; /* 0: not set */
 
 /* ---- PEs ---- */
@@ -93,131 +93,113 @@ static int status_of_file(int file)
 static char *describe_deaths(const struct set *pes, uint32_t index, int status)
 {
     char *text = NULL, how[96], host[64] = "?", names[200], pid[32] = "";
+    const char *program = watched[index].program;
     gethostname(host, sizeof host - 1);
     set_write(pes, 0, names, sizeof names);
     if (pes->count == 1)
-        snprintf(pid, sizeof pid, "pid %d, ", (int)node->pe[index].pid);
+        snprintf(pid, sizeof pid, "pid %d, ", (int)view.node->pe[index].pid);
     if (status >= 0 && WIFSIGNALED(status))
         snprintf(how, sizeof how, "killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else if (status >= 0)
         snprintf(how, sizeof how, "ended by _exit(%d) before shmem_finalize or uccs_finalize", WEXITSTATUS(status));
     else
         snprintf(how, sizeof how, "killed (signal 9?) or ended by _exit");
-    if (asprintf(&text, "PE %s (%s%s) on host %s %s %s", names, pid, programs[index] ? programs[index] : "?", host,
+    if (asprintf(&text, "PE %s (%s%s) on host %s %s %s", names, pid, program ? program : "?", host,
                  pes->count == 1 ? "was" : "were", how) < 0)
         say_if_null(NULL);
     return text;
-}
-
-static char *crash_text;
-
-static void note_line(const char *line, size_t bytes)
-{
-    char *all;
-    if (asprintf(&all, "%s\x1f%.*s", crash_text, (int)bytes - 1, line) < 0)
-        say_if_null(NULL);
-    free(crash_text);
-    crash_text = all;
-}
-
-/* Returns the text with the lines of a crash, which the PE has recorded as it died. */
-static char *add_crash(char *text)
-{
-    crash_text = text;
-    say_through(note_line);
-    crash_print(node, crashes);
-    return crash_text;
 }
 
 /* Tells of the PEs that have ended without need. A launcher ends the others at once, so several may have; those that SIGTERM has
  * ended come last. */
 static void tell_deaths(void)
 {
-    struct set pes = set_make(node->total);
+    struct set pes = set_make(view.node->total);
     int status = DEATH_NONE;
     uint32_t first = 0;
     tell_at = 0;
-    for (uint32_t i = 0; i < node->size; i++)
-        if (deaths[i] != DEATH_NONE && (status == DEATH_NONE || (status == SIGTERM && deaths[i] != SIGTERM))) {
-            status = deaths[i];
+    for (uint32_t i = 0; i < view.node->size; i++)
+        if (watched[i].death != DEATH_NONE &&
+            (status == DEATH_NONE || (status == SIGTERM && watched[i].death != SIGTERM))) {
+            status = watched[i].death;
             first = i;
         }
-    for (uint32_t i = 0; i < node->size; i++)
-        if (deaths[i] == status)
-            set_add(&pes, node_pe_number(node, i));
-    char *text = describe_deaths(&pes, first, status);
-    if (atomic_load_acquire(&crashes[first].state)) /* release: the PE */
-        text = add_crash(text);
+    for (uint32_t i = 0; i < view.node->size; i++)
+        if (watched[i].death == status)
+            set_add(&pes, node_pe_number(view.node, i));
+    char *line = describe_deaths(&pes, first, status);
+    say_collect();
+    say_more("%s", line);
+    if (atomic_load_acquire(&view.crashes[first].state)) /* release: the PE */
+        crash_print(view.node, view.crashes);
+    char *text = say_collected();
+    for (char *end = text; (end = strchr(end, '\n'));)
+        *end = end[1] ? '\x1f' : 0;
     status = status < 0 ? SIGKILL : status;
     if (is_root)
         root_note_death(status, text);
     else
         channel_send(root, "dead %d %s\n", status, text);
     free(text);
+    free(line);
     set_free(&pes);
 }
 
-static void ended(uint32_t index)
+static void note_end(uint32_t index)
 {
-    int status = status_of(pids[index]);
-    if (status < 0 && files[index] >= 0) /* it is reaped: from now on its file tells */
-        status = status_of_file(files[index]);
-    if (status < 0 && atomic_load_acquire(&crashes[index].state)) /* release: the PE */
-        status = crashes[index].signal;
+    int status = status_of(view.pids[index]);
+    if (status < 0 && watched[index].file >= 0) /* it is reaped: from now on its file tells */
+        status = status_of_file(watched[index].file);
+    if (status < 0 && atomic_load_acquire(&view.crashes[index].state)) /* release: the PE */
+        status = view.crashes[index].signal;
     const bool told =
-        atomic_load_acquire(&node->ending) != NODE_GOES_ON; /* release: rte_claim_end; a PE has printed why */
-    pids[index] = 0;
+        atomic_load_acquire(&view.node->ending) != NODE_GOES_ON; /* release: rte_claim_end; a PE has printed why */
+    view.pids[index] = 0;
     alive--;
     leave_at = loop_now() + LEAVE_MS;
-    if (told || ending || atomic_load_acquire(&node->pe[index].state) == NODE_FINALISED) /* release: the PE */
+    if (told || ending || atomic_load_acquire(&view.node->pe[index].state) == NODE_FINALISED) /* release: the PE */
         return;
-    deaths[index] = status;
+    watched[index].death = status;
     tell_at = tell_at ? tell_at : loop_now() + DEATHS_MS;
 }
 
-static void file_ready(int file)
+static void file_ready(struct loop_watch *watch)
 {
-    for (uint32_t i = 0; i < node->size; i++)
-        if (files[i] == file && pids[i]) {
-            ended(i);
-            channels_remove(file);
-        }
+    const struct watched *pe = (struct watched *)watch;
+    if (view.pids[pe - watched])
+        note_end((uint32_t)(pe - watched));
+    loop_remove(pe->file);
 }
 
 /* Where the process gives no file, its number must do. */
 static void look_for_ended(void)
 {
-    for (uint32_t i = 0; i < node->size; i++)
-        if (files[i] < 0 && pids[i] && kill(pids[i], 0) != 0 && errno == ESRCH)
-            ended(i);
+    for (uint32_t i = 0; i < view.node->size; i++)
+        if (watched[i].file < 0 && view.pids[i] && kill(view.pids[i], 0) != 0 && errno == ESRCH)
+            note_end(i);
 }
 
 static void watch_pes(void)
 {
     char path[64], name[PATH_MAX];
-    for (uint32_t i = 0; i < node->size; i++) {
-        pids[i] = atomic_load_relaxed(&node->pe[i].pid);
-        files[i] = (int)syscall(SYS_pidfd_open, pids[i], 0);
-        if (files[i] >= 0 && !channels_add(files[i], file_ready)) {
-            close(files[i]);
-            files[i] = -1;
+    watched = say_if_null(calloc(view.node->size, sizeof *watched));
+    for (uint32_t i = 0; i < view.node->size; i++) {
+        struct watched *pe = &watched[i];
+        view.pids[i] = atomic_load_relaxed(&view.node->pe[i].pid);
+        *pe = (struct watched){{file_ready}, (int)syscall(SYS_pidfd_open, view.pids[i], 0), NULL, DEATH_NONE};
+        if (pe->file >= 0 && loop_add(pe->file, EPOLLIN, &pe->watch) != 0) {
+            close(pe->file);
+            pe->file = -1;
         }
-        snprintf(path, sizeof path, "/proc/%d/exe", (int)pids[i]);
+        snprintf(path, sizeof path, "/proc/%d/exe", (int)view.pids[i]);
         ssize_t bytes = readlink(path, name, sizeof name - 1);
         name[bytes > 0 ? bytes : 0] = 0;
-        programs[i] = bytes > 0 ? say_if_null(strdup(strrchr(name, '/') + 1)) : NULL;
+        pe->program = bytes > 0 ? say_if_null(strdup(strrchr(name, '/') + 1)) : NULL;
     }
-    alive = node->size;
+    alive = view.node->size;
 }
 
 /* ---- what the root asks ---- */
-
-static void signal_pes(int signal)
-{
-    for (uint32_t i = 0; i < node->size; i++)
-        if (pids[i])
-            kill(pids[i], signal);
-}
 
 /* Ends the PEs: by the signal that they have a handler for, where a variable has asked for it, which gives the job's launcher this
  * status; else as oshrun does. */
@@ -227,27 +209,22 @@ static void end_pes(int status)
     if (kill_at)
         return;
     ending = true;
-    node->end_status = status;
-    if (atomic_cas_acqrel(&node->ending, &none, NODE_ENDING_CLAIMED)) /* so that no PE calls this a fault */
-        atomic_store_release(&node->ending, NODE_ABORTED);
-    atomic_store_release(&node->watch_end, 1 + (uint32_t)status); /* acquire: on_request of rte/watch.c */
-    signal_pes(*front_place ? SIGTERM : SIGUSR1);
-    signal_pes(SIGCONT);
+    view.node->end_status = status;
+    if (atomic_cas_acqrel(&view.node->ending, &none, NODE_ENDING_CLAIMED)) /* so that no PE calls this a fault */
+        atomic_store_release(&view.node->ending, NODE_ABORTED);
+    atomic_store_release(&view.node->watch_end, 1 + (uint32_t)status); /* acquire: on_request of rte/watch.c */
+    view_signal(&view, *front_place ? SIGTERM : SIGUSR1);
+    view_signal(&view, SIGCONT);
     kill_at = loop_now() + KILL_MS;
 }
 
-static void take_picture(struct picture *picture)
-{
-    picture_read(picture, &view);
-}
-
-static void answer_look(void)
+static void answer_look(bool stacks)
 {
     char *text = NULL;
     size_t bytes;
     channel_send(root, "busy\n");
-    struct picture picture = picture_make(node->total);
-    take_picture(&picture);
+    struct picture picture = picture_make(view.node->total);
+    picture_read(&picture, &view, stacks);
     FILE *out = say_if_null(open_memstream(&text, &bytes));
     picture_write(&picture, out);
     fclose(out);
@@ -259,10 +236,10 @@ static void answer_look(void)
 static void introduce(void)
 {
     char host[64] = "?", *pes = say_if_null(malloc(PICTURE_LINE));
-    struct set set = set_make(node->total);
+    struct set set = set_make(view.node->total);
     gethostname(host, sizeof host - 1);
-    for (uint32_t i = 0; i < node->size; i++)
-        set_add(&set, node_pe_number(node, i));
+    for (uint32_t i = 0; i < view.node->size; i++)
+        set_add(&set, node_pe_number(view.node, i));
     set_write(&set, 0, pes, PICTURE_LINE);
     channel_send(root, "node %s\t%s\n", host, pes);
     set_free(&set);
@@ -300,7 +277,7 @@ static void accept_client(struct channel *channel)
 
 static void look_for_signal(void)
 {
-    const uint32_t now = atomic_load_relaxed(&node->watch_asked);
+    const uint32_t now = atomic_load_relaxed(&view.node->watch_asked);
     if (now == asked)
         return;
     asked = now;
@@ -318,8 +295,8 @@ static void hear_root(struct channel *channel, char *line)
     (void)channel;
     if (!line)
         introduce();
-    else if (strcmp(line, "look") == 0)
-        answer_look();
+    else if (sscanf(line, "look %d", &number) == 1)
+        answer_look(number);
     else if (sscanf(line, "finish %d", &number) == 1)
         end_pes(number & 255);
     else
@@ -335,7 +312,7 @@ static void lose_root(struct channel *channel)
 /* A PE that ends the job has printed why, and its launcher ends the others: nothing of that is told again. */
 static void look_for_end(void)
 {
-    if (ending || atomic_load_acquire(&node->ending) == NODE_GOES_ON) /* release: rte_claim_end */
+    if (ending || atomic_load_acquire(&view.node->ending) == NODE_GOES_ON) /* release: rte_claim_end */
         return;
     ending = true;
     if (is_root)
@@ -346,54 +323,40 @@ static void look_for_end(void)
 
 static void look_whether_stuck(void)
 {
-    if (ending || !looks_for_deadlock)
-        return;
-    const double seconds = deadlock_look(&deadlock, &view);
-    const enum watch_stuck now = seconds > 0 ? WATCH_STUCK : deadlock.idle ? WATCH_IDLE : WATCH_FREE;
-    if (now == stuck)
-        return;
-    stuck = now;
     if (is_root)
-        root_note_stuck(0, now);
-    else
-        channel_send(root, "stuck %d\n", now);
+        root_look();
+    else if (deadlock_limit > 0 && !ending && deadlock_look(&deadlock, &view))
+        channel_send(root, "stuck %d\n", deadlock.stuck);
 }
 
 /* ---- life ---- */
 
-static bool map_memory(void)
+static double read_limit(const char *variable)
 {
-    struct node head;
-    if (pread(0, &head, sizeof head, 0) != sizeof head || head.magic != NODE_MAGIC || head.size > NODE_MAX_PES)
-        return false;
-    void *whole = mmap(NULL, node_groups_at(head.size), PROT_READ | PROT_WRITE, MAP_SHARED, 0, 0);
-    node = whole == MAP_FAILED ? NULL : whole;
-    crashes = segment_map_crashes(0, head.size);
-    pids = say_if_null(calloc(head.size, sizeof *pids));
-    files = say_if_null(calloc(head.size, sizeof *files));
-    programs = say_if_null(calloc(head.size, sizeof *programs));
-    deaths = say_if_null(calloc(head.size, sizeof *deaths));
-    for (uint32_t i = 0; i < head.size; i++)
-        deaths[i] = DEATH_NONE;
-    view = (struct view){node, segment_map_waits(0, head.size), pids};
-    return node && view.waits && crashes;
+    double seconds = 0;
+    const char *text = getenv(variable);
+    return text && clock_read_seconds(text, &seconds) ? seconds : 0;
 }
 
-/* Tells the PE where this process listens, if it is the root, and waits for what the PE has learnt of the job. Returns false when the
- * PE has failed. */
+/* Starts the root, if this is it, tells the PE where that listens, and waits for what the PE has learnt of the job. Returns false when
+ * the PE has failed. */
 static bool learn(struct node_watch_start *start)
 {
     unsigned char told[sizeof start->routes] = {0};
     _Static_assert(sizeof(struct routes) <= sizeof told, "the routes fit");
-    static const struct watch_node mine = {.picture = take_picture, .end = end_pes};
-    struct watch_node here = mine;
-    here.node = node;
-    is_root = node->first == 0;
+    is_root = view.node->first == 0;
     if (is_root) {
-        const struct routes routes = root_listen(&here);
+        root_start(
+            &(struct root){.view = &view,
+                           .end = end_pes,
+                           .timeout = *front_place ? 0 : read_limit("LATERAL_TIMEOUT"), /* oshrun counts its own */
+                           .deadlock = deadlock_limit,
+                           .timeout_name = "LATERAL_TIMEOUT",
+                           .deadlock_name = *front_place ? "--deadlock" : "LATERAL_DEADLOCK"});
+        const struct routes routes = root_listen();
         memcpy(told, &routes, sizeof routes);
     }
-    atomic_store_relaxed(&node->watcher, getpid());
+    atomic_store_relaxed(&view.node->watcher, getpid());
     return send(1, told, sizeof told, MSG_NOSIGNAL) == sizeof told &&
            recv(1, start, sizeof *start, MSG_WAITALL) == sizeof *start;
 }
@@ -403,16 +366,17 @@ static void join(const struct node_watch_start *start)
     struct routes routes;
     memcpy(&routes, start->routes, sizeof routes);
     if (is_root) {
-        root_open(start->nodes, front_place);
+        root_connect(start->nodes, front_place);
         return;
     }
-    root = channel_dial(node->nonce, start->number, 0, &routes);
+    root = channel_dial(view.node->nonce, start->number, 0, &routes);
     root->heard = hear_root;
     root->closed = lose_root;
 }
 
 static void tick(void)
 {
+    channels_sweep();
     look_for_ended();
     if (tell_at && loop_now() >= tell_at)
         tell_deaths();
@@ -420,7 +384,7 @@ static void tick(void)
     look_for_end();
     look_whether_stuck();
     if (kill_at && loop_now() >= kill_at)
-        signal_pes(SIGKILL);
+        view_signal(&view, SIGKILL);
     if (is_root)
         root_tick();
 }
@@ -430,7 +394,7 @@ static void raise_file_limit(void)
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return;
-    limit.rlim_cur = limit.rlim_max < CHANNEL_FILES ? limit.rlim_max : CHANNEL_FILES;
+    limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
@@ -445,15 +409,15 @@ _Noreturn void watch_run(const char *front)
     front_place = front;
     say_as(*front ? "oshrun: " : "lateral: ");
     raise_file_limit();
-    if (!map_memory() || !channels_open() || !learn(&start))
+    deadlock_limit = read_limit("LATERAL_DEADLOCK");
+    if (!view_open(&view, 0, PROT_READ | PROT_WRITE) || loop_open() != 0 || !learn(&start))
         _exit(STATUS_FAILED);
-    looks_for_deadlock = getenv("LATERAL_DEADLOCK") && *getenv("LATERAL_DEADLOCK");
     watch_pes();
     close(1); /* the PE waits for it */
     channels_listen_here(accept_client);
     join(&start);
     while (alive || (leave_at && loop_now() < leave_at && (tell_at || (is_root && root_is_busy())))) {
-        channels_turn(tell_at ? DEATHS_MS : TICK_MS);
+        loop_turn(tell_at ? DEATHS_MS : TICK_MS);
         tick();
     }
     exit(0);

@@ -1,7 +1,7 @@
 #include "watch_root.h"
 
 #include "base/clock.h"
-#include "loop.h"
+#include "channel.h"
 #include "message.h"
 #include "report.h"
 
@@ -23,10 +23,10 @@
 /* A node, as the root knows it. */
 struct party {
     struct channel *channel; /* null: not connected; the root's own node has none */
-    struct set pes;          /* size 0: not known yet */
+    char *pes;               /* as set_write writes them; null: not known yet */
     char host[64];
     enum { QUIET, ASKED, BUSY, SEEN } state;
-    enum watch_stuck stuck;
+    enum stuck stuck;
 };
 
 struct ask {
@@ -35,47 +35,38 @@ struct ask {
     char title[256];
 };
 
-static struct watch_node own;
+static struct root own;
 static struct party *parties;
-static uint32_t nodes, connected;
+static uint32_t nodes = 1, connected;
 static struct channel *front;
 static struct ask asks[ASKS]; /* the first one is answered at the moment */
 static size_t waiting;
-static bool looking, ended;
+static bool looking, ended, expired;
 static struct picture picture;
-static int64_t silent_at, busy_at, death_at, signal_at;
-static uint64_t stuck_since; /* nanoseconds; 0: some node is not */
-static double timeout, deadlock;
-static int64_t timeout_at;
+static struct deadlock deadlock;
+static int64_t silent_at, busy_at, death_at, signal_at, timeout_at; /* 0: not set */
+static uint64_t stuck_since;                                        /* nanoseconds; 0: some node is not */
 static int death;
 static char *death_text;
 
 /* ---- answers ---- */
 
-static char *captured;
-static size_t captured_bytes;
-
-static void capture(const char *line, size_t bytes)
+static uint32_t pes_of_job(void)
 {
-    captured = say_if_null(realloc(captured, captured_bytes + bytes + 1));
-    memcpy(captured + captured_bytes, line, bytes);
-    captured[captured_bytes += bytes] = 0;
+    return own.view->node->total;
 }
 
-/* Sends the captured lines to who has asked. A closed channel takes none. */
+/* Sends the collected lines to who has asked: a channel, else oshrun in front, else where this process says all. */
 static void deliver(struct channel *to, int id, int status)
 {
-    char *rest = NULL;
-    if (!to) {
-        (void)!write(STDERR_FILENO, captured ? captured : "", captured_bytes);
-    } else {
-        for (char *line = strtok_r(captured, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-            channel_send(to, "text %d:%s\n", id, line);
-        channel_send(to, "told %d %d\n", id, status);
-    }
-    free(captured);
-    captured = NULL;
-    captured_bytes = 0;
+    char *text = say_collected(), *rest = NULL;
+    to = to ? to : front && front->up ? front : NULL;
+    if (!to && text)
+        say_lines(text);
+    for (char *line = strtok_r(text, "\n", &rest); to && line; line = strtok_r(NULL, "\n", &rest))
+        channel_send(to, "text %d:%s\n", id, line);
+    channel_send(to, "told %d %d\n", id, status);
+    free(text);
 }
 
 static void end_job(int status)
@@ -93,40 +84,48 @@ static bool is_due(const struct party *party)
     return party->channel && (party->state == ASKED || party->state == BUSY);
 }
 
+static struct set pes_of_party(const struct party *party)
+{
+    struct set pes = set_make(pes_of_job());
+    (void)set_read(&pes, party->pes);
+    return pes;
+}
+
 /* Adds the PEs of nodes that have not told. Those of nodes that were never heard of are all that nobody else has. */
 static void add_silent(void)
 {
-    struct set others = set_make(own.node->total);
+    struct set unknown = set_make(pes_of_job()), others = set_copy(&picture.known);
     char what[80];
     for (uint32_t i = 1; i < nodes; i++) {
         const struct party *party = &parties[i];
-        if (!party->pes.size)
+        if (!party->pes)
             continue;
-        set_add_all(&others, &party->pes);
-        if (party->state == SEEN && party->channel)
-            continue;
+        struct set pes = pes_of_party(party);
+        set_add_all(&others, &pes);
         snprintf(what, sizeof what, "host %.40s %s", party->host,
                  party->state == BUSY ? "has not finished to look" : "is silent");
-        picture_add_other(&picture, &party->pes, what, true);
+        if (party->state != SEEN || !party->channel)
+            picture_add_other(&picture, &pes, what);
+        set_free(&pes);
     }
-    struct set unknown = set_make(own.node->total);
-    for (uint32_t pe = 0; pe < unknown.size; pe++)
-        if (!set_has(&picture.known, pe) && !set_has(&others, pe))
+    for (uint32_t pe = 0; others.count < unknown.size && pe < unknown.size; pe++)
+        if (!set_has(&others, pe))
             set_add(&unknown, pe);
-    picture_add_other(&picture, &unknown, "host has never been heard of", true);
+    picture_add_other(&picture, &unknown, "host has never been heard of");
     set_free(&unknown);
     set_free(&others);
 }
 
 static void start_look(void)
 {
+    const bool stacks = own.stacks && asks[0].status >= 0;
     looking = true;
-    picture = picture_make(own.node->total);
+    picture = picture_make(pes_of_job());
     for (uint32_t i = 1; i < nodes; i++) {
         parties[i].state = parties[i].channel ? ASKED : QUIET;
-        channel_send(parties[i].channel, "look\n");
+        channel_send(parties[i].channel, "look %d\n", stacks);
     }
-    own.picture(&picture);
+    picture_read(&picture, own.view, stacks);
     silent_at = loop_now() + SILENT_MS;
     busy_at = loop_now() + BUSY_MS;
 }
@@ -134,13 +133,14 @@ static void start_look(void)
 static void finish_look(void)
 {
     const struct ask ask = asks[0];
-    struct channel *to = ask.by ? ask.by : front && front->up ? front : NULL;
-    add_silent();
-    say_through(capture);
-    say("%s", ask.title);
-    report_print(&picture);
-    if (ask.id != NOBODY)
-        deliver(to, ask.id, ask.status);
+    if (nodes > 1)
+        add_silent();
+    if (ask.id != NOBODY) {
+        say_collect();
+        say("%s", ask.title);
+        report_print(&picture);
+        deliver(ask.by, ask.id, ask.status);
+    }
     picture_free(&picture);
     looking = false;
     memmove(asks, asks + 1, --waiting * sizeof *asks);
@@ -176,7 +176,7 @@ void root_note_signal(void)
     if (loop_now() < signal_at)
         return;
     signal_at = loop_now() + SIGNAL_MS;
-    snprintf(title, sizeof title, "where the %u PEs are:", own.node->total);
+    snprintf(title, sizeof title, "where the %u PEs are:", pes_of_job());
     root_ask(NULL, 0, -1, title);
 }
 
@@ -217,10 +217,10 @@ static void tell_death(void)
                        : WEXITSTATUS(death) ? WEXITSTATUS(death)
                                             : STATUS_FAILED;
     death_at = 0;
-    say_through(capture);
+    say_collect();
     for (char *line = strtok_r(death_text, "\x1f", &rest), *first = line; line; line = strtok_r(NULL, "\x1f", &rest))
         line == first ? say("%s", line) : say_more("%s", line);
-    deliver(front && front->up ? front : NULL, 0, status);
+    deliver(NULL, 0, status);
     if (!ended)
         end_job(status);
 }
@@ -233,36 +233,72 @@ static bool all_stuck(void)
     if (connected + 1 != nodes)
         return false;
     for (uint32_t i = 0; i < nodes; i++) {
-        if (parties[i].stuck == WATCH_FREE)
+        if (parties[i].stuck == STUCK_NOT)
             return false;
-        some |= parties[i].stuck == WATCH_STUCK;
+        some |= parties[i].stuck == STUCK_WAITS;
     }
     return some;
 }
 
-void root_note_stuck(uint32_t number, enum watch_stuck stuck)
+static void note_stuck(uint32_t number, enum stuck stuck)
 {
     parties[number].stuck = stuck;
     stuck_since = all_stuck() ? stuck_since ? stuck_since : clock_nanoseconds() : 0;
 }
 
-void root_tick(void)
+void root_look(void)
+{
+    if (own.deadlock > 0 && !ended && deadlock_look(&deadlock, own.view))
+        note_stuck(0, deadlock.stuck);
+}
+
+static void check_limits(void)
 {
     char title[256];
     const double seconds = stuck_since ? 1e-9 * (double)(clock_nanoseconds() - stuck_since) : 0;
-    if (deadlock > 0 && seconds >= deadlock && !ended && !waiting) {
+    if (own.deadlock > 0 && seconds >= own.deadlock && !waiting) {
         snprintf(title, sizeof title, "deadlock for %.1f s (%s): no PE will ever go on; where the PEs are:", seconds,
-                 front ? "--deadlock" : "LATERAL_DEADLOCK");
+                 own.deadlock_name);
         root_ask(NULL, 0, STATUS_FAILED, title);
     }
-    if (timeout_at && loop_now() >= timeout_at) {
-        timeout_at = 0;
-        snprintf(title, sizeof title, "time limit of %g s reached (LATERAL_TIMEOUT); where the PEs are:", timeout);
+    if (timeout_at && loop_now() >= timeout_at && !expired) {
+        expired = true;
+        snprintf(title, sizeof title, "time limit of %g s reached (%s); where the PEs are:", own.timeout,
+                 own.timeout_name);
         root_ask(NULL, 0, STATUS_TIMEOUT, title);
     }
+}
+
+void root_tick(void)
+{
+    if (!ended)
+        check_limits();
     if (death_at && loop_now() >= death_at)
         tell_death();
     look_on();
+}
+
+int64_t root_next(void)
+{
+    const int64_t time = ended || expired ? 0 : timeout_at;
+    return own.deadlock > 0 && !ended && (!time || deadlock.next < time) ? deadlock.next : time;
+}
+
+int64_t root_time_limit(void)
+{
+    return timeout_at;
+}
+
+static void start_limit(void)
+{
+    timeout_at = own.timeout > 0 ? loop_now() + (int64_t)(own.timeout * 1000) + 1 : 0;
+}
+
+void root_start(const struct root *root)
+{
+    own = *root;
+    parties = say_if_null(calloc(1, sizeof *parties));
+    start_limit();
 }
 
 /* ---- what other watchers say ---- */
@@ -270,12 +306,11 @@ void root_tick(void)
 static void note_node(struct party *party, char *text)
 {
     char *pes = strchr(text, '\t');
-    if (!pes || party->pes.size)
+    if (!pes || party->pes)
         return;
     *pes++ = 0;
     snprintf(party->host, sizeof party->host, "%s", text);
-    party->pes = set_make(own.node->total);
-    (void)set_read(&party->pes, pes);
+    party->pes = say_if_null(strdup(pes));
 }
 
 static void hear_ask(struct channel *channel, const char *line)
@@ -293,12 +328,12 @@ static void hear_party(struct channel *channel, char *line)
         note_node(party, line + 5);
     else if (strcmp(line, "busy") == 0 && party->state == ASKED)
         party->state = BUSY;
-    else if (strncmp(line, "group ", 6) == 0 && looking && party->state == BUSY)
+    else if ((strncmp(line, "group ", 6) == 0 || strncmp(line, "stack ", 6) == 0) && looking && party->state == BUSY)
         (void)picture_add_line(&picture, line);
     else if (strcmp(line, "seen") == 0 && party->state == BUSY)
         party->state = SEEN;
-    else if (sscanf(line, "stuck %d", &number) == 1 && number >= WATCH_FREE && number <= WATCH_IDLE)
-        root_note_stuck((uint32_t)channel->peer, (enum watch_stuck)number);
+    else if (sscanf(line, "stuck %d", &number) == 1 && number >= STUCK_NOT && number <= STUCK_IDLE)
+        note_stuck((uint32_t)channel->peer, (enum stuck)number);
     else if (sscanf(line, "dead %d %n", &number, &used) == 1 && used)
         root_note_death(number, line + used);
     else if (strcmp(line, "ends") == 0)
@@ -328,7 +363,7 @@ static void lose_party(struct channel *channel)
         return;
     parties[channel->peer].channel = NULL;
     connected--;
-    root_note_stuck((uint32_t)channel->peer, WATCH_FREE);
+    note_stuck((uint32_t)channel->peer, STUCK_NOT);
 }
 
 static void accept_party(struct channel *channel)
@@ -345,13 +380,13 @@ static void accept_party(struct channel *channel)
 }
 
 /* A watcher may connect before this one has been told of the nodes; there are no more than PEs. */
-struct routes root_listen(const struct watch_node *mine)
+struct routes root_listen(void)
 {
     struct routes routes;
-    own = *mine;
-    nodes = own.node->total;
+    nodes = pes_of_job();
+    free(parties);
     parties = say_if_null(calloc(nodes, sizeof *parties));
-    channels_listen(own.node->nonce, 0, nodes, accept_party, &routes);
+    channels_listen(own.view->node->nonce, 0, nodes, accept_party, &routes);
     return routes;
 }
 
@@ -359,7 +394,9 @@ struct routes root_listen(const struct watch_node *mine)
 
 static void hear_front(struct channel *channel, char *line)
 {
-    if (line)
+    if (line && strcmp(line, "stacks") == 0)
+        own.stacks = true;
+    else if (line)
         hear_ask(channel, line);
 }
 
@@ -369,24 +406,15 @@ static void lose_front(struct channel *channel)
     front = NULL;
 }
 
-static double seconds_of(const char *variable)
-{
-    double seconds = 0;
-    const char *text = getenv(variable);
-    return text && clock_read_seconds(text, &seconds) ? seconds : 0;
-}
-
-void root_open(uint32_t count, const char *place)
+void root_connect(uint32_t count, const char *place)
 {
     uint64_t key[2];
     struct routes routes;
     nodes = count;
-    deadlock = seconds_of("LATERAL_DEADLOCK");
-    if (channel_read_place(place, key, &routes)) { /* oshrun counts its --timeout itself */
-        front = channel_dial(key, 0, 0, &routes);
-        front->heard = hear_front;
-        front->closed = lose_front;
-    } else if ((timeout = seconds_of("LATERAL_TIMEOUT")) > 0) {
-        timeout_at = loop_now() + (int64_t)(timeout * 1000);
-    }
+    start_limit();
+    if (!channel_read_place(place, key, &routes))
+        return;
+    front = channel_dial(key, 0, 0, &routes);
+    front->heard = hear_front;
+    front->closed = lose_front;
 }

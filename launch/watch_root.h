@@ -1,30 +1,38 @@
-/* The root of a job's watchers (watch.c): requests of a report, and the end of the job. One thread. */
+/* The root of a job: reports, limits of time, and the end of the job. It is the supervisor where the job has one node, and PE 0's watcher
+ * where watchers look after several (watch.c). One thread. */
 #ifndef LAUNCH_WATCH_ROOT_H
 #define LAUNCH_WATCH_ROOT_H
 
-#include "channel.h"
-#include "picture.h"
-#include "rte/node.h"
+#include "deadlock.h"
+#include "net/auth/routes.h"
 
-enum watch_stuck { WATCH_FREE, WATCH_STUCK, WATCH_IDLE }; /* idle: no PE of the node can act or waits */
+struct channel;
 
-/* What the root wants of its own node. */
-struct watch_node {
-    const struct node *node;
-    void (*picture)(struct picture *picture);
-    void (*end)(int status);
+/* What the root wants of its own node, and the job's limits. */
+struct root {
+    const struct view *view;
+    void (*end)(int status);  /* ends the PEs of this node */
+    double timeout, deadlock; /* seconds; 0: none */
+    const char *timeout_name, *deadlock_name;
+    bool stacks; /* reports that end the job tell stacks, too */
 };
 
+/* Starts with one node, this one. The time limit begins. */
+void root_start(const struct root *root);
 /* Accepts the watchers of the other nodes, with the key of the job. Returns the routes to this process. */
-struct routes root_listen(const struct watch_node *mine);
-/* The job has so many nodes. `front` is where an oshrun listens, or empty. */
-void root_open(uint32_t nodes, const char *front);
-/* Now and then: limits of time. */
+struct routes root_listen(void);
+/* The job has so many nodes, and its time limit begins now. `front` is where an oshrun listens, or empty. */
+void root_connect(uint32_t nodes, const char *front);
+/* Looks whether PEs of this node are stuck, where there is a limit for that. */
+void root_look(void);
+/* After each turn of the loop: limits of time, and what is asked. */
 void root_tick(void);
+/* Returns when root_tick has something to do, by loop_now; 0: never. root_time_limit returns the end of the time limit, or 0. */
+int64_t root_next(void);
+int64_t root_time_limit(void);
 /* A watcher or this node itself (channel null) asks for a report, then for the end of the job with this status (-1: it goes on). */
 void root_ask(struct channel *channel, int id, int status, const char *title);
-void root_note_stuck(uint32_t number, enum watch_stuck stuck);
-/* A PE of some node ends the job itself. */
+/* The job ends, and the reason is told: nothing is told from here on. */
 void root_note_end(void);
 /* PEs have got the signal that asks for a report. */
 void root_note_signal(void);

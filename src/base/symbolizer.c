@@ -44,7 +44,7 @@ static bool is_of_program(const char *line)
     return strncmp(line, "/usr/", 5) != 0 && !strstr(line, "/uccs_classic.h:");
 }
 
-bool symbolizer_line(const char *path, uint64_t address, char *text, size_t room)
+static bool find_line(const char *path, uint64_t address, char *text, size_t room)
 {
     char answer[4096], *rest = NULL;
     bool found = false, own = false;
@@ -82,11 +82,11 @@ const char *symbolizer_name(const char *symbol, char *text, size_t room)
     return text;
 }
 
-void symbolizer_place(const char *path, uint64_t address, char *text, size_t room)
+bool symbolizer_place(const char *path, uint64_t address, char *text, size_t room)
 {
     uint64_t start;
-    if (symbolizer_line(path, address, text, room))
-        return;
+    if (find_line(path, address, text, room))
+        return true;
     char readable[256];
     const char *name = elf_function(elf_open(path), address, &start);
     if (name)
@@ -94,4 +94,5 @@ void symbolizer_place(const char *path, uint64_t address, char *text, size_t roo
                  (unsigned long long)(address - start), base_name(path));
     else
         snprintf(text, room, "%s + 0x%llx", base_name(path), (unsigned long long)address);
+    return false;
 }

@@ -6,11 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes "file.c:12" for an address of a file's symbols. Returns false when it has no source lines there. */
-bool symbolizer_line(const char *path, uint64_t address, char *text, size_t room);
-
-/* Writes the same, else "function + 0x12 (file)", else "file + 0x1234". */
-void symbolizer_place(const char *path, uint64_t address, char *text, size_t room);
+/* Writes "file.c:12" for an address of a file's symbols, else "function + 0x12 (file)", else "file + 0x1234". Returns true when it has
+ * written a source line. */
+bool symbolizer_place(const char *path, uint64_t address, char *text, size_t room);
 
 /* Writes a symbol as its source has it, without what a compiler has put behind a point; C++'s as "app::flag", where a C++ library can be
  * loaded to read it. Returns `text`. */

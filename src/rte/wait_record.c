@@ -63,7 +63,7 @@ uint32_t rte_wait_record_begin(const struct node_wait_reason *on, const char *te
     stay->heap = heap;
     stay->heap_bytes = heap_bytes;
     take_frames(stay);
-    atomic_store_release(&stay->state, NODE_WAIT_VALID); /* acquire: readers, launch/waiters.c */
+    atomic_store_release(&stay->state, NODE_WAIT_VALID); /* acquire: readers, launch/picture.c */
     return (uint32_t)(stay - stays) + 1;
 }
 
@@ -74,7 +74,7 @@ void rte_wait_record_renew(uint32_t stay, const struct node_wait_reason *on, con
     atomic_store_relaxed(&mine->version, version + 1);
     atomic_fence_release(); /* acquire: readers that see some of what follows see the odd version */
     write_awaited(mine, on, text);
-    atomic_store_release(&mine->version, version + 2); /* acquire: readers, launch/waiters.c */
+    atomic_store_release(&mine->version, version + 2); /* acquire: readers, launch/picture.c */
 }
 
 void rte_wait_record_looked(uint32_t stay, uint64_t value)

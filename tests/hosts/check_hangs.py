@@ -80,6 +80,15 @@ def test_kinds():
     tells(own("mpirun", "stops", env=limit), 124, title, row("3", "is stopped by a signal", "stops"), "^PEs 0-2 wait for PE 3$")
 
 
+def test_stacks():
+    """--get-stack-traces of PEs on all hosts: equal stacks once, the frames of the program with their lines."""
+    harness.needs("gdb")
+    result = handed("mpirun", "--get-stack-traces", "--timeout", 6, program("hosts_hang"), "one")
+    tells(result, 124, r"oshrun: time limit of 6 s reached", *ONE, r"^stack of PE 1:$", rf"^    #\d+ one at .*{line('one')}$", rf"^    #\d+ main at .*{line('end')}$")
+    told = [int(pe) for text in re.findall(r"^stack of PEs? ([\d,]+):$", result.err, re.M) for pe in text.split(",")]
+    assert sorted(told) == [0, 1, 2, 3], result
+
+
 def deadlocks(name):
     rows = (row("0-3", r"shmem_long_wait_until\(flag == 7, is 0\)", "all"), "^PEs 0-3 wait for a store that no PE is making$")
     tells(own(name, "all", env={"LATERAL_DEADLOCK": "2"}), 1, r"lateral: deadlock for [0-9.]+ s \(LATERAL_DEADLOCK\): no PE will ever go on", *rows)
