@@ -1,9 +1,11 @@
 #include "delegate.h"
 
 #include "base/patience.h"
+#include "base/tool.h"
 #include "environment.h"
 #include "front.h"
 #include "message.h"
+#include "program.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -20,6 +22,8 @@
  * program, because env means the same to every launcher. oshrun
  * itself stays in front of the launcher (front.c). */
 extern char **environ;
+
+#define TOOL_MS 20000 /* for a launcher to tell its version */
 
 enum family { SRUN, PRRTE, OPEN_MPI, HYDRA };
 
@@ -64,51 +68,25 @@ static void add_hosts(struct words *words, const char *option, char *list)
 
 /* ---- choosing the launcher ---- */
 
-/* Returns the command's output, empty when it cannot be run. The name comes from PATH or from the user. */
-static char *output_of(const char *name, const char *argument)
+/* Returns what the command prints, empty when it cannot be run. */
+static const char *output_of(const char *name, const char *argument)
 {
-    char *command, *text = NULL;
-    size_t bytes;
-    if (asprintf(&command, "'%s' %s 2>&1", name, argument) < 0)
-        say_if_null(NULL);
-    FILE *from = strchr(name, '\'') ? NULL : popen(command, "re");
-    FILE *into = say_if_null(open_memstream(&text, &bytes));
-    for (int c; from && (c = getc(from)) != EOF;)
-        putc(c, into);
-    fclose(into);
-    free(command);
-    if (from)
-        pclose(from);
-    return say_if_null(text);
-}
-
-static char *find(const char *name)
-{
-    const char *path = getenv("PATH");
-    char *candidate = NULL;
-    if (strchr(name, '/'))
-        return access(name, X_OK) == 0 ? say_if_null(strdup(name)) : NULL;
-    for (const char *at = path ? path : "/usr/local/bin:/usr/bin:/bin"; *at; at += *at == ':') {
-        size_t bytes = strcspn(at, ":");
-        if (bytes && asprintf(&candidate, "%.*s/%s", (int)bytes, at, name) < 0)
-            say_if_null(NULL);
-        if (bytes && access(candidate, X_OK) == 0)
-            return candidate;
-        free(candidate);
-        candidate = NULL;
-        at += bytes;
-    }
-    return NULL;
+    static char text[1u << 16];
+    int ms = TOOL_MS;
+    char *const words[] = {"/bin/sh", "-c", "exec \"$0\" \"$1\" 2>&1", (char *)name, (char *)argument, NULL};
+    char *const *const commands[] = {words, NULL};
+    tool_run(commands, &ms, text, sizeof text);
+    return text;
 }
 
 /* Returns false when there is no such launcher. Several launchers are named mpirun; their --version tells them
  * apart. */
 static bool recognise(struct launcher *launcher, const char *name)
 {
-    launcher->path = find(name);
+    launcher->path = program_search(name);
     if (!launcher->path)
         return false;
-    char *text = output_of(launcher->path, "--version");
+    const char *text = output_of(launcher->path, "--version");
     const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
     launcher->family = strcmp(base, "srun") == 0      ? SRUN
                        : strcmp(base, "prterun") == 0 ? PRRTE
@@ -119,7 +97,6 @@ static bool recognise(struct launcher *launcher, const char *name)
                                                       : HYDRA;
     bool known = launcher->family != HYDRA || strstr(text, "HYDRA") || strstr(text, "Intel");
     snprintf(launcher->version, sizeof launcher->version, "%.*s", (int)strcspn(text, "\n"), text);
-    free(text);
     return known;
 }
 
@@ -344,10 +321,7 @@ static void add_multi_prog(struct words *words, const struct options *options, c
  * needs no module. */
 static const char *slurm_plugin(const char *srun)
 {
-    char *list = output_of(srun, "--mpi=list");
-    bool there = strstr(list, "pmix") != NULL;
-    free(list);
-    return there && environment_has_module("pmix") ? "pmix" : "pmi2";
+    return strstr(output_of(srun, "--mpi=list"), "pmix") && environment_has_module("pmix") ? "pmix" : "pmi2";
 }
 
 static void speak_slurm(struct words *words, const struct options *options, const struct hosts *hosts, const char *srun,

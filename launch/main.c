@@ -12,7 +12,7 @@
 #include "memory.h"
 #include "message.h"
 #include "options.h"
-#include "spelling.h"
+#include "base/meant.h"
 #include "rte/node.h"
 #include "watch.h"
 
@@ -26,6 +26,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+extern char **environ;
 
 /* The bytes of the command line, which ps shows. */
 struct line {
@@ -194,6 +196,26 @@ static bool start(struct options *options, const struct line *line, const sigset
     return false;
 }
 
+static void check_variable(const char *entry)
+{
+    const char *meant = meant_variable(entry);
+    if (meant)
+        say("no variable is named %.*s, so it has no effect; did you mean %s?", (int)strcspn(entry, "="), entry, meant);
+}
+
+/* Prints a line for each variable of the environment and of -x whose name is near to one of Lateral's. */
+static void check_spelling(const struct options *options)
+{
+    if (options->quiet)
+        return;
+    for (char **entry = environ; *entry; entry++)
+        check_variable(*entry);
+    for (size_t i = 0; i < options->napps; i++)
+        for (size_t x = 0; x < options->apps[i].nexports; x++)
+            if (strchr(options->apps[i].exports[x], '=')) /* others are in the environment already */
+                check_variable(options->apps[i].exports[x]);
+}
+
 /* Exits after one line when the file of --trace (null: none) cannot be written: the PEs write it at their end. */
 static void check_trace(const char *name)
 {
@@ -225,7 +247,7 @@ int main(int argc, char **argv)
                   options.check   ? "check"
                   : options.stats ? "stats"
                                   : "trace");
-    spelling_check_variables(&options);
+    check_spelling(&options);
     bool elsewhere = hosts_elsewhere(&options, &hosts);
     options_check_input(&options);
     debug_check(options.debug, options.pes);

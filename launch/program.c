@@ -46,6 +46,14 @@ static int search(int dir, const char *name, char **found)
     }
 }
 
+char *program_search(const char *name)
+{
+    char *found = NULL;
+    if (strchr(name, '/'))
+        return refusal(AT_FDCWD, name) == 0 ? say_if_null(strdup(name)) : NULL;
+    return search(AT_FDCWD, name, &found) == 0 ? found : NULL;
+}
+
 static int complain(const struct app *app, int dir, int why)
 {
     const char *name = app->argv[0];

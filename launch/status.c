@@ -95,5 +95,7 @@ int status_print(pid_t pid)
     struct picture picture = picture_make(node->total);
     picture_read(&picture, &view, false);
     report_print(&picture);
+    picture_free(&picture);
+    free(view.pids);
     return 0;
 }

@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "rte/backend.h"
 #include "rte/node.h"
-#include "rte/pmi_call.h"
 #include "rte/pmi_guest.h"
 #include "rte/pmi_talk.h"
 #include "rte/wire.h"

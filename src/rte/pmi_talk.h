@@ -24,6 +24,9 @@ extern struct pmi_talk {
  * request, and a silent launcher waited for once more. Returns -1. */
 int pmi_broken(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Connects to "host:port" (PMI_PORT). Returns the descriptor, or -1. */
+int pmi_call(const char *port);
+
 /* Sends the bytes. Returns 0, or -1. */
 int pmi_speak(const char *line, size_t bytes);
 

@@ -114,7 +114,9 @@ def test_no_deadlock():
 
 def asked(name):
     """SIGUSR1 to the launcher: the report, and the job goes on; then it is ended."""
-    script = 'sh -c \'exec {start} -n 4 "$0" one\' "$0" & p=$!; sleep 4; kill -USR1 $p; sleep 4; kill -TERM $p; wait $p'
+    script = 'sh -c \'exec {start} -n 4 "$0" one\' "$0" >/tmp/out 2>/tmp/told & p=$!; until [ "$(grep -c ready /tmp/out)" = 4 ]; do sleep 0.1; done; ' \
+             'sleep 2; kill -USR1 $p; for i in $(seq 200); do if grep -q "^PEs 0,2,3" /tmp/told; then break; fi; sleep 0.1; done; ' \
+             'kill -TERM $p; wait $p; status=$?; cat /tmp/told >&2; exit $status'
     starts = {"mpirun": "mpirun --bind-to none -x LATERAL_TIMEOUT --hostfile $TEST_HOSTFILE", "hydra": "mpiexec.hydra -hosts h1:2,h2:2"}
     needs_hosts()
     mpirun(1) if name == "mpirun" else hydra(1)

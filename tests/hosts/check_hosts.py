@@ -8,7 +8,7 @@ import tempfile
 import time
 
 import harness
-from harness import HOSTS, Skip, exchange, hydra, mpirun, needs, needs_hosts, on_hosts, oshrun, prterun, run, whole_job
+from harness import HOSTS, Skip, exchange, hydra, mpirun, needs, needs_hosts, on_hosts, oshrun, program, prterun, run, whole_job
 
 
 def state_of_machine():
@@ -214,6 +214,33 @@ def test_nobody_there():
     assert result.status == 127 and "no launcher for other hosts in PATH; install" in result.err, result
     here = on_hosts(1, oshrun(), "--host", "launch:2,localhost", "-n", 3, exchange(), "bare")
     assert whole_job(here, 3)[0]["host"] == "launch", here
+
+
+def account(launcher, start):
+    """The clock of the second host is hours ahead, where this may be set."""
+    counted, trace = program("test_job_counted"), harness.BUILD / f"account.{launcher}.json"
+    may_shift = subprocess.run(["unshare", "--time", "--monotonic", "10000", "--fork", "true"], capture_output=True, check=False).returncode == 0
+    shifted = "exec unshare --time --monotonic 10000 --fork" if may_shift else "exec"
+    chosen = f"sh -c 'case $(hostname) in h2) {shifted} {counted} ;; esac; exec {counted}'"
+    try:
+        result = on_hosts(2, "sh", "-c", f"{start} -n 4 {chosen}", env={"LATERAL_STATS": "1", "LATERAL_TRACE": str(trace)})
+        harness.one_account(result, trace, 4)
+    finally:
+        trace.unlink(missing_ok=True)
+
+
+def test_account_mpirun():
+    """LATERAL_STATS and LATERAL_TRACE in the user's own line of mpirun: one table and one timeline of both hosts."""
+    needs_hosts()
+    mpirun(1)
+    account("mpirun", "mpirun --bind-to none -x LATERAL_STATS -x LATERAL_TRACE --hostfile $TEST_HOSTFILE")
+
+
+def test_account_hydra():
+    """The same of Hydra."""
+    needs_hosts()
+    hydra(1)
+    account("hydra", "mpiexec.hydra -hosts h1:2,h2:2")
 
 
 if __name__ == "__main__":

@@ -94,6 +94,29 @@ def test_hangs_pmi2():
     hangs("pmi2")
 
 
+def account(plugin):
+    """LATERAL_STATS and LATERAL_TRACE in srun's line: one table and one timeline of both hosts."""
+    needs_slurm()
+    trace = harness.BUILD / f"account.{plugin}.json"
+    try:
+        result = on_slurm(2, f"srun -N2 --ntasks-per-node=2 --mpi={plugin} {program('test_job_counted')}",
+                          env={"LATERAL_STATS": "1", "LATERAL_TRACE": str(trace)})
+        harness.one_account(result, trace, 4)
+    finally:
+        trace.unlink(missing_ok=True)
+
+
+def test_account_pmix():
+    """srun --mpi=pmix."""
+    needs_pmix()
+    account("pmix")
+
+
+def test_account_pmi2():
+    """srun --mpi=pmi2."""
+    account("pmi2")
+
+
 def test_one_node():
     """In an allocation of one node oshrun starts the PEs itself."""
     needs_slurm()

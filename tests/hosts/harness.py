@@ -4,6 +4,7 @@ A test is a function named test_*; its docstring says what must hold. Files of t
 `harness.main(globals())`; `FILE --list` names the tests, `FILE --build=DIR NAME` runs one.
 """
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -140,6 +141,18 @@ def whole_job(result, pes):
     found = records(result)
     assert sorted(found) == list(range(pes)) and all(record["npes"] == pes for record in found.values()), result
     return found
+
+
+def one_account(result, trace, pes):
+    """LATERAL_STATS and LATERAL_TRACE of counted.c on several hosts: one table of all PEs, and one timeline by one clock."""
+    assert result.status == 0 and re.findall(r"^what (\d+) PEs did$", result.err, re.M) == [str(pes)], result
+    rows = re.findall(r"^ +(\d+) +13 +3\.9 KiB", result.err, re.M)
+    assert rows == [str(pe) for pe in range(pes)], result
+    events = json.loads(trace.read_text(encoding="utf-8"))["traceEvents"]
+    barriers = [event for event in events if event["name"] == "shmem_barrier_all"]
+    error = 100000          # microseconds, of clocks that are 10,000 s apart
+    assert sorted(event["pid"] for event in barriers) == list(range(pes)), barriers
+    assert max(e["ts"] for e in barriers) <= min(e["ts"] + e["dur"] for e in barriers) + error, f"nobody leaves before all have come: {barriers}"
 
 
 def needs_hosts():

@@ -1,5 +1,5 @@
 /* The launcher's address as PMI_PORT tells it. A number needs no resolver, which a program linked without shared libraries lacks. */
-#include "rte/pmi_call.h"
+#include "rte/pmi_talk.h"
 
 #include "unit/check.h"
 
