@@ -20,6 +20,7 @@ REFERENCE = re.compile(r"(?<![\w`/])([a-z_0-9]+(?:-[a-z]+)?)\(([137])\)")
 HEADERS = ("uccs.h", "uccs_am.h", "uccs_accumulate.h", "uccs_lock.h", "uccs_waiting.h", "uccs_coll.h", "uccs_classic.h", "uccs_rte.h", "mpix_rma.h")
 GUIDES = {"Start here": ("docs/guide/tutorial", "docs/guide/install", "docs/guide/coming-from"),
           "Guides": ("docs/guide/cluster", "docs/guide/nodes", "docs/guide/networks", "docs/guide/mpi", "docs/guide/hybrids", "docs/guide/python",
+                     "docs/guide/python-tutorial",
                      "docs/guide/runtimes", "docs/guide/debugging", "docs/guide/tuning", "docs/guide/security", "docs/guide/startup", "examples/README"),
           "Reference": ("man/index", "man/names", "headers", "docs/results/README", "docs/results/hosts", "docs/results/threads",
                         "docs/results/mpi", "docs/results/mpix", "docs/results/looking", "docs/results/ofi",

@@ -3,7 +3,8 @@
 
     shmem4py.py --folder F prepare --oshcc PATH        once: venv, download, build
     shmem4py.py --folder F run --oshrun PATH --pes N NAME   one file of its tests
-    shmem4py.py --folder F module --pes N GROUP             a group of module.py, with the NumPy that was fetched for the above
+    shmem4py.py --folder F module --pes N GROUP             a group of module.py, with the NumPy that was fetched for the above;
+                                                            or a whole script, by a name that ends in .py
 
 Exit status 77 means skipped: what is needed cannot be had here (PyPI, venv, Python's headers). A build
 that fails is a failure. F holds everything; a stamp in it names what it was built from, so that it is
@@ -107,12 +108,13 @@ def module(options):
     python = options.folder / "shmem4py/venv/bin/python"
     if not python.exists():
         skip("there is no NumPy (see the test python/prepare)")
-    command = [str(python), "-m", "lateral", "run", "-n", options.pes, str(pathlib.Path(__file__).with_name("module.py")), options.group]
+    script = [options.group] if options.group.endswith(".py") else [str(pathlib.Path(__file__).with_name("module.py")), options.group]
+    command = [str(python), "-m", "lateral", "run", "-n", options.pes, *options.option, *script]
     print("+", *command, flush=True)
-    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
-    print(done.stderr)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    print(done.stdout, done.stderr)
     if options.group != "raises":
-        sys.exit(done.returncode)
+        sys.exit(done.returncode or (f"it does not print {options.prints}" if options.prints not in done.stdout + done.stderr else 0))
     if done.returncode != 1 or "KeyError: 'a mistake of the program'" not in done.stderr:
         sys.exit(f"status {done.returncode} and no traceback, where an exception shall end the job with 1")
 
@@ -131,6 +133,8 @@ def main():
     mode.set_defaults(action=run)
     mode = modes.add_parser("module")
     mode.add_argument("--pes", default="1")
+    mode.add_argument("--prints", default="")
+    mode.add_argument("--option", action="append", default=[], help="one of oshrun's")
     mode.add_argument("group")
     mode.set_defaults(action=module)
     options = parser.parse_args()

@@ -19,7 +19,9 @@ class ShmemError(RuntimeError):
     """A call of the library returned a status that is not 0."""
 
 
-_lib = ctypes.CDLL(str(lateral.library()))
+_lib = ctypes.CDLL(None)
+if not hasattr(_lib, "uccs_init"):      # a layer that oshrun --check or --stats has loaded brings the library, and stands before it
+    _lib = ctypes.CDLL(str(lateral.library()))
 _int, _long, _size, _u64, _ptr, _diff = (ctypes.c_int, ctypes.c_long, ctypes.c_size_t, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_ssize_t)
 _bytes = ctypes.c_char.from_buffer
 _address = ctypes.addressof
@@ -27,12 +29,12 @@ _bound = {}
 
 
 def _c(name, result, *arguments):
-    """The C function shmem_NAME (or NAME as it is with an x_ in front), bound once."""
+    """The C function shmem_NAME (or NAME as it is with an x_ in front). No thread sees one whose types are not set yet."""
     function = _bound.get(name)
     if function is None:
-        function = getattr(_lib, "shmem" + (name if name.startswith("x_") else "_" + name))
+        function = _lib["shmem" + (name if name.startswith("x_") else "_" + name)]
         function.restype, function.argtypes = result, arguments
-        _bound[name] = function
+        function = _bound.setdefault(name, function)
     return function
 
 
