@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """The recipes of packaging/, followed without the tools that run them: rattler-build's reader renders conda's, whose steps build, install
-and test a prefix; what Spack's passes to CMake configures, for each set of variants, and CMake knows every option.
+and test a prefix; what Spack's and Nix's pass to CMake configures, for each set of variants, and CMake knows every option; Meson builds
+a project with its wrap.
 
-usage: recipes.py --root=DIR --cmake=PATH conda|spack
+usage: recipes.py --root=DIR --cmake=PATH conda|spack|nix|meson
 """
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -152,18 +154,73 @@ def spack(options, work):
     for number, chosen in enumerate(({"ucx": False, "libfabric": False, "pmix": False, "mpi": False}, {"ucx": True, "libfabric": False, "pmix": True, "mpi": True})):
         package = recipe()
         package.spec = Spec(chosen, {"ucx": ucx_of(options), "openmpi": "/usr"})
-        said = run(options.cmake, "-G", "Ninja", "-S", options.root, "-B", work / str(number), *package.cmake_args(),
-                   skip="" if number == 0 else "UCX, PMIx or Open MPI is not here")
-        assert "not used" not in said, said[-1500:]
-        cache = (work / str(number) / "CMakeCache.txt").read_text(encoding="utf-8")
-        assert ("LATERAL_TESTS:BOOL=OFF" in cache) and f"LATERAL_UCX:STRING={'ON' if chosen['ucx'] else 'OFF'}" in cache, "options are lost"
+        configures(options, work / str(number), package.cmake_args(), chosen["ucx"])
+
+
+def configures(options, build, arguments, ucx):
+    """CMake takes a recipe's arguments, knows each of them, and does as they say."""
+    said = run(options.cmake, "-G", "Ninja", "-S", options.root, "-B", build, *arguments, skip="UCX, PMIx or Open MPI is not here" if ucx else "")
+    assert "not used" not in said, said[-1500:]
+    cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
+    assert ("LATERAL_TESTS:BOOL=OFF" in cache) and f"LATERAL_UCX:STRING={'ON' if ucx else 'OFF'}" in cache, "options are lost"
+
+
+# As much of nixpkgs as the recipe asks for.
+NIXPKGS = """
+import (/. + "%s") {
+  stdenv.mkDerivation = made: made { };
+  lib = {
+    inherit (builtins) head;
+    cleanSource = source: source;
+    optional = wanted: one: if wanted then [ one ] else [ ];
+    cmakeBool = name: value: "-D${name}:BOOL=${if value then "ON" else "OFF"}";
+    cmakeFeature = name: value: "-D${name}:STRING=${value}";
+    licenses.bsd3 = "BSD-3-Clause";
+    platforms.linux = [ "x86_64-linux" ];
+  };
+  cmake = "cmake"; ninja = "ninja"; python3 = "python3"; pkg-config = "pkg-config"; pmix = "pmix"; ucx = "ucx"; libfabric = "libfabric";
+  withUcx = %s; withPmix = %s;
+}
+"""
+
+
+def nix(options, work):
+    tool = shutil.which("nix-instantiate")
+    if not tool:
+        print("skipped: no nix-instantiate here (Debian: nix-bin)")
+        sys.exit(77)
+    version = run(options.root / "dev", "version").strip()
+    for ucx in (False, True):
+        word = "true" if ucx else "false"
+        done = subprocess.run([tool, "--eval", "--strict", "--json", "--store", work / "store", "--expr",
+                               "builtins.removeAttrs (" + NIXPKGS % (options.root / "packaging/nix/package.nix", word, word)
+                               + ') [ "src" "installCheckPhase" ]'], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        made = json.loads(done.stdout)
+        assert made["version"] == version and ("ucx" in made["buildInputs"]) == ucx, made
+        configures(options, work / word, made["cmakeFlags"], ucx)
+
+
+def meson(options, work):
+    """A project with the wrap and its overlay, with the checkout where the wrap would clone to."""
+    tools = work / "tools/bin"
+    run(sys.executable, "-m", "venv", work / "tools")
+    run(tools / "pip", "install", "-q", "--disable-pip-version-check", "meson>=1.3", skip="PyPI does not give Meson")
+    project, outside = work / "project", pathlib.Path(__file__).resolve().parent / "outside"
+    shutil.copytree(outside / "meson", project)
+    shutil.copy(outside / "ring.c", project)
+    shutil.copytree(options.root / "packaging/meson", project / "subprojects")
+    checkout(options.root, work).rename(project / "subprojects/lateral")
+    shutil.copy(options.root / "packaging/meson/packagefiles/lateral/meson.build", project / "subprojects/lateral")
+    run(tools / "meson", "setup", "--wrap-mode=forcefallback", work / "build", project)
+    run(tools / "meson", "test", "-C", work / "build")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=lambda text: pathlib.Path(text).resolve(), required=True)
     parser.add_argument("--cmake", default="cmake")
-    parser.add_argument("recipe", choices=("conda", "spack"))
+    parser.add_argument("recipe", choices=("conda", "spack", "nix", "meson"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="lateral-recipe.") as folder:
         globals()[options.recipe](options, pathlib.Path(folder).resolve())

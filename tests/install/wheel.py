@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the wheel, installs it into a fresh environment, and uses it as an outsider would.
 
-usage: wheel.py --root=DIR --cmake=PATH [PART ...]       PART: build install tag hello cmake pkgconfig module ucx moved unpacked python
+usage: wheel.py --root=DIR --cmake=PATH [PART ...]       PART: build install tag hello cmake pkgconfig module numpy ucx moved unpacked python
 
 Without names, all parts run in this order. `build` makes the wheel, `install` the environment that the others use.
 Exit status 77: PyPI is not reachable.
@@ -116,6 +116,15 @@ def part_module(options, work, at):
     version = at.python("-c", "import lateral; print(lateral.__version__)").strip()
     assert f"Lateral {version}," in at.python("-m", "lateral", "info")
     assert "man" in at.python("-m", "lateral", "paths")
+
+
+def part_numpy(options, work, at):
+    """lateral.shmem with the NumPy that the extra brings: the newest for this Python, where tests/python has NumPy 1."""
+    at.python("-m", "pip", "install", "-q", "--disable-pip-version-check", f"{options.wheel()}[numpy]")
+    module = options.root / "tests/python/module.py"
+    for group in at.python("-B", module, "--list").split():
+        if group != "raises":
+            at.python("-B", "-m", "lateral", "run", "-n", "2", module, group)
 
 
 def part_ucx(options, work, at):
