@@ -107,7 +107,7 @@ void lat_ct_free(shmemx_ct_t *ct)
     *ct = 0;
 }
 
-/* The join of uccs_counter_agree: every member folds what all members gave, in the same order. */
+/* The join of struct uccs_members: every member folds what all members gave, in the same order. */
 static int join_members(void *members, uint64_t *words, size_t n, bool maximum)
 {
     struct uccs_team *team = members;
@@ -130,9 +130,9 @@ int lat_ct_create_team(shmem_team_t team, shmemx_ct_t *ct)
     *ct = 0;
     if (!members)
         return -1;
-    const struct uccs_counter_members how = {.join = join_members,
-                                             .members = &members->group,
-                                             .salt = (uint32_t)members->group.area};
+    const struct uccs_members how = {.join = join_members,
+                                     .members = &members->group,
+                                     .salt = (uint32_t)members->group.area};
     if (uccs_counter_agree(&how, &counter) != UCCS_OK)
         return -1;
     *ct = (shmemx_ct_t)(uintptr_t)counter;

@@ -2,7 +2,6 @@
 
 #include "shmem/calls.h"
 #include "shmem/p2p.h"
-#include "uccs/comp/tell.h"
 #include "uccs/core/wait.h"
 #include "uccs/proto/initiator.h"
 

@@ -4,7 +4,7 @@
 #include "uccs/core/thread.h"
 #include "uccs/core/wait.h"
 #include "uccs/mem/bounce.h"
-#include "uccs/comp/tell.h"
+#include "uccs/comp/threshold.h"
 
 #include <sched.h>
 
@@ -195,6 +195,7 @@ void uccs_am_prepare(void)
     (void)uccs_progress_add(&served);
     (void)uccs_progress_add(&uccs_event_source);
     uccs_request_reason_add(uccs_bounce_tell);
+    uccs_request_reason_add(uccs_threshold_tell);
 }
 
 void uccs_am_start(void)

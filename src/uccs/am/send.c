@@ -10,7 +10,7 @@
 #include "uccs/proto/initiator.h"
 #include "uccs/core/memory.h"
 #include "uccs/core/thread.h"
-#include "uccs/comp/callback.h"
+#include "uccs/comp/queue.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "uccs/core/wait.h"
 #include "uccs/proto/initiator.h"
 #include "uccs/comp/request.h"
-#include "uccs/comp/tell.h"
 #include "uccs/comp/queue.h"
 
 int uccs_request_create(uccs_request_t *request)
@@ -43,172 +42,128 @@ static int outcome_of(const uccs_request_t *request)
     return atomic_exchange_acqrel(&object->error, 0) ? UCCS_ERR_FAILED : UCCS_OK; /* several threads may look */
 }
 
-/* Looks at a request without making progress. Returns UCCS_IN_PROGRESS, or the outcome of a complete request. */
-static int look_one(uccs_request_t *request)
-{
-    return uccs_request_done(request) ? outcome_of(request) : UCCS_IN_PROGRESS;
-}
+/* What a test or wait is for, and where it puts what it has found. */
+struct wanted {
+    uccs_request_t *requests;
+    size_t n;
+    size_t *count, *indices; /* indices: of wait_any its index */
+};
 
-static int look_all(uccs_request_t *requests, size_t n)
+/* Looks at requests without making progress. Returns UCCS_IN_PROGRESS, or the outcome. */
+typedef int look_function(const struct wanted *what);
+
+static int look_all(const struct wanted *what)
 {
     int status = UCCS_OK;
-    for (size_t i = 0; i < n; i++)
-        if (!uccs_request_done(&requests[i]))
+    for (size_t i = 0; i < what->n; i++)
+        if (!uccs_request_done(&what->requests[i]))
             return UCCS_IN_PROGRESS;
-    for (size_t i = 0; i < n; i++)
-        status = outcome_of(&requests[i]) == UCCS_OK ? status : UCCS_ERR_FAILED;
+    for (size_t i = 0; i < what->n; i++)
+        status = outcome_of(&what->requests[i]) == UCCS_OK ? status : UCCS_ERR_FAILED;
     return status;
 }
 
-/* Looks for a complete request. The search begins behind the request found last, so that none starves. */
-static int look_any(uccs_request_t *requests, size_t n, size_t *index)
+/* The search begins behind the request found last, so that none starves. */
+static int look_any(const struct wanted *what)
 {
-    size_t *turn = uccs_progress_turn_of(requests);
-    for (size_t k = 0; k < n; k++) {
-        size_t i = (*turn + k) % n;
-        if (uccs_request_done(&requests[i])) {
+    size_t *turn = uccs_progress_turn_of(what->requests);
+    for (size_t k = 0; k < what->n; k++) {
+        size_t i = (*turn + k) % what->n;
+        if (uccs_request_done(&what->requests[i])) {
             *turn = i + 1;
-            *index = i;
-            return outcome_of(&requests[i]);
+            *what->indices = i;
+            return outcome_of(&what->requests[i]);
         }
     }
-    if (n)
+    if (what->n)
         return UCCS_IN_PROGRESS;
-    *index = SIZE_MAX;
+    *what->indices = SIZE_MAX;
     return UCCS_OK;
 }
 
-static int look_some(uccs_request_t *requests, size_t n, size_t *count, size_t *indices)
+static int look_some(const struct wanted *what)
 {
     size_t found = 0;
     int status = UCCS_OK;
-    for (size_t i = 0; i < n; i++)
-        if (uccs_request_done(&requests[i])) {
-            indices[found++] = i;
-            status = outcome_of(&requests[i]) == UCCS_OK ? status : UCCS_ERR_FAILED;
+    for (size_t i = 0; i < what->n; i++)
+        if (uccs_request_done(&what->requests[i])) {
+            what->indices[found++] = i;
+            status = outcome_of(&what->requests[i]) == UCCS_OK ? status : UCCS_ERR_FAILED;
         }
-    if (n && !found)
+    if (what->n && !found)
         return UCCS_IN_PROGRESS;
-    *count = found;
+    *what->count = found;
+    return status;
+}
+
+static inline int test_by(look_function *look, struct wanted what)
+{
+    int status = look(&what);
+    if (lat_likely(status != UCCS_IN_PROGRESS))
+        return status;
+    uccs_progress();
+    return look(&what);
+}
+
+/* In a handler it returns UCCS_ERR_STATE instead of pausing, since other threads may wait for the handler's end. */
+static inline int wait_by(look_function *look, struct wanted what)
+{
+    const struct uccs_reason_handles these = {what.requests, what.n, 0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
+    int status;
+    while ((status = look(&what)) == UCCS_IN_PROGRESS) {
+        if (uccs_handlers_running)
+            return UCCS_ERR_STATE;
+        uccs_am_serve(&wait);
+    }
     return status;
 }
 
 int uccs_test(uccs_request_t *request)
 {
-    if (!request)
-        return UCCS_ERR_INVALID;
-    int status = look_one(request);
-    if (lat_likely(status != UCCS_IN_PROGRESS))
-        return status;
-    uccs_progress();
-    return look_one(request);
-}
-
-int uccs_test_all(uccs_request_t *requests, size_t n)
-{
-    if (n && !requests)
-        return UCCS_ERR_INVALID;
-    int status = look_all(requests, n);
-    if (status != UCCS_IN_PROGRESS)
-        return status;
-    uccs_progress();
-    return look_all(requests, n);
-}
-
-int uccs_test_any(uccs_request_t *requests, size_t n, size_t *index)
-{
-    if ((n && !requests) || !index)
-        return UCCS_ERR_INVALID;
-    int status = look_any(requests, n, index);
-    if (status != UCCS_IN_PROGRESS)
-        return status;
-    uccs_progress();
-    return look_any(requests, n, index);
-}
-
-int uccs_test_some(uccs_request_t *requests, size_t n, size_t *count, size_t *indices)
-{
-    if ((n && (!requests || !indices)) || !count)
-        return UCCS_ERR_INVALID;
-    int status = look_some(requests, n, count, indices);
-    if (status != UCCS_IN_PROGRESS)
-        return status;
-    uccs_progress();
-    return look_some(requests, n, count, indices);
-}
-
-/* Pauses unless the request is complete, and returns `status`. In a handler it returns UCCS_ERR_STATE instead of
- * pausing, since other threads may wait for the handler's end. */
-static int pause_or_refuse(int status, struct uccs_wait *wait)
-{
-    if (status != UCCS_IN_PROGRESS)
-        return status;
-    if (uccs_handlers_running)
-        return UCCS_ERR_STATE;
-    uccs_am_serve(wait);
-    return UCCS_IN_PROGRESS;
+    return request ? test_by(look_all, (struct wanted){request, 1, 0, 0}) : UCCS_ERR_INVALID;
 }
 
 int uccs_wait(uccs_request_t *request)
 {
-    const struct uccs_reason_handles these = {request, request != 0, 0};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
-    int status = request ? UCCS_IN_PROGRESS : UCCS_ERR_INVALID;
-    while (status == UCCS_IN_PROGRESS)
-        status = pause_or_refuse(look_one(request), &wait);
-    return status;
+    return request ? wait_by(look_all, (struct wanted){request, 1, 0, 0}) : UCCS_ERR_INVALID;
+}
+
+int uccs_test_all(uccs_request_t *requests, size_t n)
+{
+    return n && !requests ? UCCS_ERR_INVALID : test_by(look_all, (struct wanted){requests, n, 0, 0});
 }
 
 int uccs_wait_all(uccs_request_t *requests, size_t n)
 {
-    const struct uccs_reason_handles these = {requests, requests ? n : 0, 0};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
-    int status = n && !requests ? UCCS_ERR_INVALID : UCCS_IN_PROGRESS;
-    while (status == UCCS_IN_PROGRESS)
-        status = pause_or_refuse(look_all(requests, n), &wait);
-    return status;
+    return n && !requests ? UCCS_ERR_INVALID : wait_by(look_all, (struct wanted){requests, n, 0, 0});
+}
+
+int uccs_test_any(uccs_request_t *requests, size_t n, size_t *index)
+{
+    const bool wrong = (n && !requests) || !index;
+    return wrong ? UCCS_ERR_INVALID : test_by(look_any, (struct wanted){requests, n, 0, index});
 }
 
 int uccs_wait_any(uccs_request_t *requests, size_t n, size_t *index)
 {
-    const struct uccs_reason_handles these = {requests, requests ? n : 0, 0};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
-    int status = (n && !requests) || !index ? UCCS_ERR_INVALID : UCCS_IN_PROGRESS;
-    while (status == UCCS_IN_PROGRESS)
-        status = pause_or_refuse(look_any(requests, n, index), &wait);
-    return status;
+    const bool wrong = (n && !requests) || !index;
+    return wrong ? UCCS_ERR_INVALID : wait_by(look_any, (struct wanted){requests, n, 0, index});
+}
+
+int uccs_test_some(uccs_request_t *requests, size_t n, size_t *count, size_t *indices)
+{
+    const bool wrong = (n && (!requests || !indices)) || !count;
+    return wrong ? UCCS_ERR_INVALID : test_by(look_some, (struct wanted){requests, n, count, indices});
 }
 
 int uccs_wait_some(uccs_request_t *requests, size_t n, size_t *count, size_t *indices)
 {
-    const struct uccs_reason_handles these = {requests, requests ? n : 0, 0};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
-    int status = (n && (!requests || !indices)) || !count ? UCCS_ERR_INVALID : UCCS_IN_PROGRESS;
-    while (status == UCCS_IN_PROGRESS)
-        status = pause_or_refuse(look_some(requests, n, count, indices), &wait);
-    return status;
+    const bool wrong = (n && (!requests || !indices)) || !count;
+    return wrong ? UCCS_ERR_INVALID : wait_by(look_some, (struct wanted){requests, n, count, indices});
 }
 
 /* --- Completion queues, on top of comp/queue.h */
-
-int uccs_queue_create(uccs_queue_t *queue)
-{
-    if (!queue)
-        return UCCS_ERR_INVALID;
-    struct uccs_queue *made = uccs_queue_make();
-    if (!made)
-        return UCCS_ERR_NO_MEMORY;
-    *queue = made;
-    return UCCS_OK;
-}
-
-int uccs_queue_release(uccs_queue_t queue)
-{
-    if (!queue)
-        return UCCS_ERR_INVALID;
-    uccs_queue_abandon(queue);
-    return UCCS_OK;
-}
 
 int uccs_queue_poll(uccs_queue_t queue, struct uccs_entry *entries, size_t *count)
 {

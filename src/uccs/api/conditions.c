@@ -3,7 +3,6 @@
 #include "base/kind.h"
 #include "uccs/am/am.h"
 #include "uccs/comp/counter.h"
-#include "uccs/comp/tell.h"
 #include "uccs/core/wait.h"
 
 struct conditions {

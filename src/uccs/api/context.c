@@ -9,8 +9,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define ROUNDS 64 /* in which members try to agree on an id */
+#include <string.h>
 
 /* `making` guards the lists. A thread that retires a context does not hold it while it waits for the threads in the context,
  * because their handlers may need it. These calls are rare. */
@@ -48,17 +47,6 @@ static struct uccs_context *make_context(const struct uccs_context_attr *attr)
     return made;
 }
 
-/* Returns a bit for each id that is free here. */
-static uint64_t free_ids_here(void)
-{
-    uint64_t free_ids = 0;
-    pthread_mutex_lock(&making);
-    for (uint32_t id = 0; id < UCCS_CONTEXTS; id++)
-        free_ids |= (uint64_t)!contexts[id] << id;
-    pthread_mutex_unlock(&making);
-    return free_ids;
-}
-
 /* Takes the id attr.id. Returns false when another context has it. */
 static bool take_id(struct uccs_context *made)
 {
@@ -68,14 +56,6 @@ static bool take_id(struct uccs_context *made)
         contexts[made->attr.id] = made;
     pthread_mutex_unlock(&making);
     return !taken;
-}
-
-/* Nobody has used the context. */
-static void give_id_back(struct uccs_context *made)
-{
-    pthread_mutex_lock(&making);
-    contexts[made->attr.id] = 0;
-    pthread_mutex_unlock(&making);
 }
 
 int uccs_context_create(const struct uccs_context_attr *attr, uccs_context_t *context)
@@ -166,51 +146,42 @@ int uccs_resource_query(uccs_context_t context, struct uccs_resource *list, size
     return UCCS_OK;
 }
 
-/* --- Contexts whose id the members of a group agree on
- *
- * In a round the members learn which ids are free at all of them and choose one; each takes it, unless another thread
- * was faster, and they learn whether all have it. If not, they leave it and begin again. Each group begins its choice at
- * another id, so groups that meet in several processes part after a few rounds. */
+/* --- Contexts whose id the members of a group agree on. Number n is the id UCCS_CONTEXTS - 1 - n, since programs choose low ids */
 
-/* Returns the choice of all members: the first free id below `start`, going round. */
-static uint32_t choose_id(uint64_t ids, uint64_t start)
+static int join_group(void *group, uint64_t *words, size_t n, bool maximum)
 {
-    uint32_t id = (uint32_t)(start % UCCS_CONTEXTS);
-    while (!(ids >> id & 1))
-        id = id ? id - 1 : UCCS_CONTEXTS - 1;
-    return id;
+    return uccs_allreduce(group, words, words, n, UCCS_UINT64, maximum ? UCCS_MAX : UCCS_AND);
 }
 
-static int and_of_all(uccs_group_t group, uint64_t mine, uint64_t *all)
+struct uccs_members uccs_group_members(uccs_group_t group)
 {
-    return uccs_allreduce(group, &mine, all, 1, UCCS_UINT64, UCCS_AND);
+    return (struct uccs_members){.join = join_group, .members = group, .salt = (uint32_t)uccs_group_of(group)->number};
 }
 
-/* Takes an id at all members, or at none. `made` is null where there was no memory. Returns UCCS_OK, UCCS_AGAIN, or an
- * error. */
-static int try_round(uccs_group_t group, struct uccs_context *made, uint64_t start)
+/* Where there was no memory for the context, `made` is null and no id is free. */
+static void list_ids(void *made, uint32_t window, uint64_t *words)
 {
-    uint64_t ids = 0, all = 0;
-    int status = and_of_all(group, made ? free_ids_here() : 0, &ids);
-    if (status != UCCS_OK || !ids)
-        return status != UCCS_OK ? status : UCCS_ERR_NO_MEMORY;
-    made->attr.id = choose_id(ids, start);
-    bool taken = take_id(made);
-    status = and_of_all(group, taken, &all);
-    if (status == UCCS_OK && all)
-        return UCCS_OK;
-    if (taken)
-        give_id_back(made);
-    return status != UCCS_OK ? status : UCCS_AGAIN;
+    (void)window;
+    memset(words, 0, UCCS_AGREE_WORDS * sizeof *words);
+    pthread_mutex_lock(&making);
+    for (uint32_t id = 0; id < UCCS_CONTEXTS && made; id++)
+        words[0] |= (uint64_t)!contexts[id] << (UCCS_CONTEXTS - 1 - id);
+    pthread_mutex_unlock(&making);
 }
 
-static int agree_on_id(uccs_group_t group, struct uccs_context *made)
+static uint64_t take_number(void *made, uint32_t number)
 {
-    uint64_t start = UCCS_CONTEXTS - 1 + UCCS_CONTEXTS * (uccs_group_of(group)->number & 0xff);
-    int status = UCCS_AGAIN;
-    for (uint64_t round = 0; round < ROUNDS && status == UCCS_AGAIN; round++)
-        status = try_round(group, made, round ? start + round * (uccs_group_of(group)->number | 1) : start);
-    return status == UCCS_AGAIN ? UCCS_ERR_NO_MEMORY : status;
+    ((struct uccs_context *)made)->attr.id = UCCS_CONTEXTS - 1 - number;
+    return take_id(made);
+}
+
+/* Nobody has used the context. */
+static void give_number_back(void *unused, uint32_t number)
+{
+    (void)unused;
+    pthread_mutex_lock(&making);
+    contexts[UCCS_CONTEXTS - 1 - number] = 0;
+    pthread_mutex_unlock(&making);
 }
 
 int uccs_context_create_in(uccs_group_t group, const struct uccs_context_attr *attr, uccs_context_t *context)
@@ -222,7 +193,16 @@ int uccs_context_create_in(uccs_group_t group, const struct uccs_context_attr *a
     if (!group || !context || !uccs_attr_good(attr->scope, attr->threads))
         return UCCS_ERR_INVALID;
     struct uccs_context *made = make_context(attr);
-    int status = agree_on_id(group, made);
+    const struct uccs_numbers ids = {.windows = 1,
+                                     .each = UCCS_CONTEXTS,
+                                     .what = made,
+                                     .list = list_ids,
+                                     .take = take_number,
+                                     .give_back = give_number_back};
+    const struct uccs_members members = uccs_group_members(group);
+    uint32_t number;
+    uint64_t value;
+    int status = uccs_agree(&members, &ids, &number, &value);
     if (status != UCCS_OK) {
         free(made);
         return status;

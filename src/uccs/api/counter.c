@@ -1,6 +1,6 @@
 /* Counters of the public interface, on top of comp/counter.h. OpenSHMEM's counters share its slots. Any thread may
  * read and wait. Open and shut are collective over the job, in the same order everywhere, or over a group, or local. */
-#include "uccs/am/am.h"
+#include "uccs/api/inner.h"
 #include "uccs/proto/initiator.h"
 #include "uccs/coll/coll.h"
 #include "uccs/comp/threshold.h"
@@ -35,25 +35,14 @@ int uccs_counter_shut(uccs_counter_t counter)
 
 /* --- Counters of a group, and of this process alone */
 
-/* The join of uccs_counter_agree. */
-static int join(void *group, uint64_t *words, size_t n, bool maximum)
-{
-    uint64_t all[UCCS_COUNTER_WORDS];
-    int status = uccs_allreduce(group, words, all, n, UCCS_UINT64, maximum ? UCCS_MAX : UCCS_AND);
-    for (size_t i = 0; i < n && status == UCCS_OK; i++)
-        words[i] = all[i];
-    return status;
-}
-
 int uccs_counter_open_group(uccs_group_t group, uccs_counter_t *counter)
 {
     if (!uccs_running() || uccs_handlers_running)
         return UCCS_ERR_STATE;
-    const struct uccs_group_impl *members = uccs_group_of(group);
-    if (!members || !counter)
+    if (!uccs_group_of(group) || !counter)
         return UCCS_ERR_INVALID;
-    const struct uccs_counter_members how = {.join = join, .members = group, .salt = (uint32_t)members->number};
-    return uccs_counter_agree(&how, counter);
+    const struct uccs_members members = uccs_group_members(group);
+    return uccs_counter_agree(&members, counter);
 }
 
 /* Frees an opened counter, when its users are done. */

@@ -6,10 +6,12 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
+#include <uccs.h>
 
 uint32_t uccs_counter_generation[NODE_JOB_COUNTERS];
 
-static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER; /* guards the slots of OpenSHMEM's and of uccs.h's counters */
+static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER; /* guards the slots */
 
 /* Free slots are a stack of released slots, then the slots that were never used. They are the same at every PE. */
 static uint16_t released[NODE_JOB_COUNTERS];
@@ -32,7 +34,7 @@ static uint32_t nth_slot(uint32_t n)
 }
 
 /* Returns the n of nth_slot. */
-static uint32_t number_of(uint32_t slot)
+static uint32_t job_number(uint32_t slot)
 {
     return slot % 2 ? (slot - 1 + NODE_JOB_COUNTERS) / 2 : slot / 2;
 }
@@ -47,7 +49,7 @@ void uccs_counter_reason(const void *what, struct uccs_reason *reason)
     if (uccs_counter_opened(wanted->counter))
         snprintf(reason->text, sizeof reason->text, "own counter %" PRIu32, slot - NODE_JOB_COUNTERS);
     else
-        snprintf(reason->text, sizeof reason->text, "counter %" PRIu32, number_of(slot));
+        snprintf(reason->text, sizeof reason->text, "counter %" PRIu32, job_number(slot));
 }
 
 bool uccs_counter_usable(uccs_counter counter, int pe)
@@ -77,6 +79,8 @@ void uccs_counter_arrive_here(uccs_counter counter, int64_t weight)
         atomic_fetch_add_release(&uccs_counter_mine(counter)->count, weight); /* acquire: uccs_counter_get */
 }
 
+/* --- Slots of the job */
+
 /* Returns 0 when all slots are in use. */
 static uccs_counter create_slot(void)
 {
@@ -96,21 +100,145 @@ uccs_counter uccs_counter_create(void)
     return counter;
 }
 
+/* --- Slots that a group or one PE opens */
+
+enum { OPEN_WORDS = NODE_OPEN_COUNTERS / 64, WINDOWS = OPEN_WORDS / UCCS_AGREE_WORDS };
+
+static uint64_t open_taken[OPEN_WORDS]; /* a bit for each slot; written under the lock, relaxed readers */
+static bool any_opened; /* in this life; most programs open none, and then their pages of the tables stay untouched */
+static uint32_t last_generation[NODE_OPEN_COUNTERS]; /* even: free; grows over all lives. 0: never used */
+
+/* Returns the generations of the opened counters of a PE of this node. */
+static uint32_t *generations_at(uint32_t index)
+{
+    return (uint32_t *)(void *)uccs_counter_at(index, NODE_JOB_COUNTERS + NODE_OPEN_COUNTERS);
+}
+
+/* Returns the number of an opened counter's slot among those of this file. */
+static uint32_t open_number(uccs_counter counter)
+{
+    return uccs_counter_slot(counter) - NODE_JOB_COUNTERS;
+}
+
+bool uccs_counter_open_at(uccs_counter counter, uint32_t index)
+{
+    return index < uccs_core.pes && uccs_counter_opened(counter) &&
+           /* release: open_slot, clear; odd, as all generations that are handed out */
+           atomic_load_acquire(&generations_at(index)[open_number(counter)]) == counter >> UCCS_COUNTER_SLOT_BITS;
+}
+
+bool uccs_counter_arrive_open(uccs_counter counter, int64_t weight, int pe)
+{
+    uint32_t index = uccs_index(pe);
+    if (!uccs_counter_open_at(counter, index))
+        return false;
+    struct uccs_counter_line *line = uccs_counter_at(index, uccs_counter_slot(counter));
+    atomic_fetch_add_release(&line->count, weight); /* acquire: uccs_counter_get at the target */
+    return true;
+}
+
+/* Takes a slot. Returns 0 when another thread has it, else the next generation of its counter. Each PE begins its generations elsewhere, so that a
+ * handle that goes to a wrong PE seldom names a counter there. */
+static uint64_t take_slot(void *unused, uint32_t number)
+{
+    const uint64_t bit = UINT64_C(1) << number % 64;
+    (void)unused;
+    pthread_mutex_lock(&books);
+    const bool free = !(open_taken[number / 64] & bit);
+    atomic_store_relaxed(&open_taken[number / 64], open_taken[number / 64] | bit);
+    any_opened = true;
+    if (free && !last_generation[number])
+        last_generation[number] = ((uint32_t)uccs_core.me * 0x9E3779B1u) >> 4 << 1;
+    pthread_mutex_unlock(&books);
+    return free ? last_generation[number] + 1 : 0;
+}
+
+static void give_slot_back(void *unused, uint32_t number)
+{
+    (void)unused;
+    pthread_mutex_lock(&books);
+    atomic_store_relaxed(&open_taken[number / 64], open_taken[number / 64] & ~(UINT64_C(1) << number % 64));
+    pthread_mutex_unlock(&books);
+}
+
+/* Opens a slot that this thread has taken. Its count is zero already. */
+static uccs_counter open_slot(uint32_t number, uint32_t generation)
+{
+    last_generation[number] = generation;
+    atomic_store_release(&generations_at(uccs_core.index)[number], generation); /* acquire: uccs_counter_open_at */
+    return (uint64_t)generation << UCCS_COUNTER_SLOT_BITS | (NODE_JOB_COUNTERS + number + 1);
+}
+
+/* Groups take slots from the front and single PEs from the back, so that groups soon find a common one. */
+uccs_counter uccs_counter_open_here(void)
+{
+    for (uint32_t number = NODE_OPEN_COUNTERS; number-- > 0;) {
+        if (atomic_load_relaxed(&open_taken[number / 64]) == UINT64_MAX) { /* a hint: take_slot looks under the lock */
+            number &= ~63u;
+            continue;
+        }
+        const uint64_t generation = take_slot(0, number);
+        if (generation)
+            return open_slot(number, (uint32_t)generation);
+    }
+    return 0;
+}
+
+static uint32_t first_window(void)
+{
+    uint32_t word = 0;
+    while (word < OPEN_WORDS && atomic_load_relaxed(&open_taken[word]) == UINT64_MAX)
+        word++;
+    return word / UCCS_AGREE_WORDS;
+}
+
+static void list_slots(void *unused, uint32_t window, uint64_t *words)
+{
+    (void)unused;
+    for (uint32_t i = 0; i < UCCS_AGREE_WORDS; i++)
+        words[i] = ~atomic_load_relaxed(&open_taken[window * UCCS_AGREE_WORDS + i]);
+}
+
+/* The last round lets no member count at another one that has not opened the counter yet. */
+int uccs_counter_agree(const struct uccs_members *members, uccs_counter *counter)
+{
+    static const struct uccs_numbers slots = {WINDOWS,   64 * UCCS_AGREE_WORDS, 0, first_window, list_slots,
+                                              take_slot, give_slot_back};
+    uint32_t number;
+    uint64_t generation, nothing = 0;
+    int status = uccs_agree(members, &slots, &number, &generation);
+    if (status != UCCS_OK)
+        return status;
+    const uccs_counter made = open_slot(number, (uint32_t)generation);
+    status = members->join(members->members, &nothing, 1, true);
+    if (status == UCCS_OK)
+        *counter = made;
+    return status;
+}
+
+/* --- End */
+
+/* Ends the generation first, so that later arrivals find the handle old. The next barrier, or round of agreement, publishes it
+ * all. */
 void uccs_counter_clear(uccs_counter counter)
 {
+    struct uccs_counter_line *line = uccs_counter_mine(counter);
     if (uccs_counter_opened(counter)) {
-        uccs_counter_clear_open(counter);
-        return;
+        const uint32_t number = open_number(counter);
+        last_generation[number] = (uint32_t)(counter >> UCCS_COUNTER_SLOT_BITS) + 1;
+        atomic_store_release(&generations_at(uccs_core.index)[number], last_generation[number]);
+        atomic_store_relaxed(&line->errors, 0);
+    } else {
+        uint32_t *generation = &uccs_counter_generation[uccs_counter_slot(counter)];
+        atomic_store_relaxed(generation, *generation + 1);
     }
-    atomic_store_relaxed(&uccs_counter_mine(counter)->count, 0); /* the barrier that follows publishes it */
-    uint32_t *generation = &uccs_counter_generation[uccs_counter_slot(counter)];
-    atomic_store_relaxed(generation, *generation + 1);
+    atomic_store_relaxed(&line->count, 0);
 }
 
 void uccs_counter_release(uccs_counter counter)
 {
     if (uccs_counter_opened(counter)) {
-        uccs_counter_release_open(counter);
+        give_slot_back(0, open_number(counter));
         return;
     }
     pthread_mutex_lock(&books);
@@ -118,7 +246,19 @@ void uccs_counter_release(uccs_counter counter)
     pthread_mutex_unlock(&books);
 }
 
-/* Keeps the generations growing, so that handles of an earlier life stay old. */
+/* Generations go on growing, so that handles of an earlier life stay old. */
+static void close_opened(void)
+{
+    for (uint32_t number = 0; number < NODE_OPEN_COUNTERS; number++) {
+        if (!last_generation[number])
+            continue;
+        last_generation[number] += last_generation[number] & 1;
+        generations_at(uccs_core.index)[number] = 0;
+        *uccs_counter_at(uccs_core.index, NODE_JOB_COUNTERS + number) = (struct uccs_counter_line){0};
+    }
+    memset(open_taken, 0, sizeof open_taken);
+}
+
 void uccs_counter_close(void)
 {
     for (uint32_t n = 0; n < ever_used; n++) {
@@ -127,5 +267,7 @@ void uccs_counter_close(void)
         uccs_counter_generation[slot] += uccs_counter_generation[slot] & 1;
     }
     released_count = ever_used = 0;
-    uccs_counter_close_open();
+    if (any_opened)
+        close_opened();
+    any_opened = false;
 }

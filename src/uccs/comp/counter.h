@@ -1,21 +1,62 @@
-/* Counters count arrivals at this PE (the counting puts of Dinan et al. 2014; SOS's
- * shmemx_ct_*).
+/* Counters count arrivals at this PE (the counting puts of Dinan et al. 2014; SOS's shmemx_ct_*).
  *
  * A counter is one cache line at every PE, found by slot number. An origin counts an arrival by one addition with
- * release order after the data, so a reader's acquire load sees the data of all arrivals that it counts.
+ * release order after the data, so a reader's acquire load sees the data of all arrivals that it counts. A handle carries the
+ * slot's generation; an arrival through an old handle is not counted but raises the slot's error count.
  *
- * Each PE takes slots from a private table, which is the same at every PE because all PEs create counters in the same
- * order. So creating needs no message between PEs. A put from a faster PE right after create finds the slot ready,
- * because a slot is zero before it can be handed out again (uccs_counter_free). A handle carries the slot's generation;
- * an arrival through an old handle is not counted but raises the slot's error count.
+ * Counters of the job: each PE takes slots from a private table, which is the same at every PE because all PEs create
+ * counters in the same order. So creating needs no message between PEs. A put from a faster PE right after create finds the
+ * slot ready, because a slot is zero before it can be handed out again (uccs_counter_clear).
  *
- * A group or one PE may open a counter too (counter_open.h). The functions here take both kinds.
+ * Counters that a group or one PE has opened: their slots lie in another part of the table, and each PE has the generations of
+ * that part in shared memory, where peers check the handle; the lines of generations change seldom, so they stay in the peers'
+ * caches. The members of a group agree on a slot that is free at all of them (agree.h).
  *
- * Any thread may count arrivals and read. Any thread may create and free, but in the same order at all PEs. */
+ * Any thread may count arrivals and read. Any thread may create, open and free, but those of the job in the same order at all
+ * PEs. */
 #ifndef UCCS_COMP_COUNTER_H
 #define UCCS_COMP_COUNTER_H
 
-#include "uccs/comp/counter_open.h"
+#include "rte/node.h"
+#include "uccs/comp/agree.h"
+#include "uccs/core/core.h"
+
+#include <stdbool.h>
+
+struct uccs_counter_line {
+    cache_aligned int64_t count; /* origins add to it (release), the owner's readers load it (acquire) */
+    uint64_t errors;             /* arrivals through old handles */
+};
+_Static_assert(sizeof(struct uccs_counter_line) == CACHE_LINE, "one line a counter");
+
+/* Holds slot + 1 in the low bits and the generation above; 0 is no counter. */
+typedef uint64_t uccs_counter;
+#define UCCS_COUNTER_SLOT_BITS 20
+_Static_assert(NODE_COUNTERS < 1 << UCCS_COUNTER_SLOT_BITS, "a handle holds every slot");
+
+/* The lowest bit of the generation is 1 in every handle that was handed out. It counts as a bit of the slot here, less that 1, so a
+ * handle without it, and 0, have a slot beyond all others. */
+static lat_hot uint32_t uccs_counter_slot(uccs_counter counter)
+{
+    return ((uint32_t)counter - (1u << UCCS_COUNTER_SLOT_BITS) - 1) & ((2u << UCCS_COUNTER_SLOT_BITS) - 1);
+}
+
+/* Returns true for a counter that a group or one PE has opened. */
+static inline bool uccs_counter_opened(uccs_counter counter)
+{
+    return uccs_counter_slot(counter) - NODE_JOB_COUNTERS < NODE_OPEN_COUNTERS;
+}
+
+static lat_hot struct uccs_counter_line *uccs_counter_at(uint32_t index, uint32_t slot)
+{
+    return (struct uccs_counter_line *)uccs_core.counters + ((size_t)index * NODE_COUNTERS + slot);
+}
+
+/* Returns this PE's line of the counter. */
+static inline struct uccs_counter_line *uccs_counter_mine(uccs_counter counter)
+{
+    return uccs_counter_at(uccs_core.index, uccs_counter_slot(counter));
+}
 
 /* Generations of the job's counters, odd while the slot is in use. Every arrival reads it, only create and free write
  * it. Relaxed, because a program that uses a counter while it creates or frees it is wrong anyway. */
@@ -34,6 +75,9 @@ static lat_hot bool uccs_counter_of_job(uccs_counter counter)
     return lat_likely(slot < NODE_JOB_COUNTERS) &&
            atomic_load_relaxed(&uccs_counter_generation[slot]) == counter >> UCCS_COUNTER_SLOT_BITS;
 }
+
+/* Returns true when an opened counter is in use at a PE of this node. */
+bool uccs_counter_open_at(uccs_counter counter, uint32_t index);
 
 /* Returns true when the counter is in use at this PE. */
 static inline bool uccs_counter_live(uccs_counter counter)
@@ -56,6 +100,9 @@ static lat_hot struct uccs_counter_line *uccs_counter_line_at(uccs_counter count
         return 0;
     return uccs_counter_at(index, uccs_counter_slot(counter));
 }
+
+/* uccs_counter_arrive for a counter that was opened. */
+lat_cold bool uccs_counter_arrive_open(uccs_counter counter, int64_t weight, int pe);
 
 /* Counts an arrival at a PE of this node, after everything that this thread stored there or read from there. Returns
  * false when it counted nothing, because the handle is old (uccs_counter_late counts the error) or the PE is on another
@@ -92,6 +139,12 @@ void uccs_counter_reason(const void *what, struct uccs_reason *reason);
 
 /* Returns a new counter, or 0 when all slots are in use. */
 uccs_counter uccs_counter_create(void);
+
+/* Opens a counter at this PE alone. Returns 0 when no slot is free. */
+uccs_counter uccs_counter_open_here(void);
+/* Collective over the members. Opens a counter at all of them, and on return every member may count at every member.
+ * Returns UCCS_OK, UCCS_ERR_NO_MEMORY when no slot is free at all members, or the error of the members' join. */
+int uccs_counter_agree(const struct uccs_members *members, uccs_counter *counter);
 
 /* The two halves of freeing a counter. The caller makes a barrier before, between and after them: first every PE clears
  * its own line, then every PE may hand out the slot again. A counter that was opened needs only the first barrier: the

@@ -24,6 +24,7 @@
 
 #include "base/atomic.h"
 #include "uccs/core/progress.h"
+#include "uccs/core/wait_record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -106,8 +107,9 @@ static inline void uccs_request_then(struct uccs_request *request, void (*then)(
 static inline void uccs_request_follow(struct uccs_request *request, struct uccs_request *parent)
 {
     if (parent)
-        uccs_request_begin_use(parent);             /* the request takes one from both counts when it ends */
-    atomic_store_relaxed(&request->parent, parent); /* published by the owner's decrement; also read by tell.h */
+        uccs_request_begin_use(parent); /* the request takes one from both counts when it ends */
+    atomic_store_relaxed(&request->parent,
+                         parent); /* published by the owner's decrement; also read by uccs_request_counts */
 }
 
 /* True when the request counts the other one, itself or through those that it was merged from. The other one is not
@@ -135,5 +137,21 @@ void uccs_request_free(uccs_request_handle *handle);
 
 /* Returns the number of operations that are not yet complete. */
 size_t uccs_request_pending(uccs_request_handle handle);
+
+/* --- What a wait for requests is for, for those who ask why the job hangs */
+
+struct uccs_reason_handles {
+    const uccs_request_handle *handles;
+    size_t n;
+    const int *left_out; /* not 0: this one is not waited for; null: all are */
+};
+
+/* Tells of the first handle that is not complete: `what` is a struct uccs_reason_handles. For uccs_reason_function. */
+void uccs_reason_handles(const void *what, struct uccs_reason *reason);
+
+/* Upper folders know operations that requests count. Such a function fills in what an operation of the request waits
+ * for, or returns false when it knows none; it must not wait. Added once, at the start of a life. */
+enum { UCCS_REQUEST_REASONS = 3 };
+void uccs_request_reason_add(bool (*teller)(const struct uccs_request *request, struct uccs_reason *reason));
 
 #endif

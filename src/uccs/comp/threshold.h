@@ -6,7 +6,6 @@
 #ifndef UCCS_COMP_THRESHOLD_H
 #define UCCS_COMP_THRESHOLD_H
 
-#include "uccs/core/wait_record.h"
 #include "uccs/comp/counter.h"
 #include "uccs/comp/request.h"
 
@@ -16,7 +15,7 @@ bool uccs_threshold_counter(uccs_counter counter, int64_t at_least, struct uccs_
 /* The same for a word, which counts as signed. The word must exist until then. */
 bool uccs_threshold_word(const uint64_t *word, int64_t at_least, struct uccs_request *request);
 
-/* Fills in the first counter or word that the request waits for, for the record of a wait. Returns false when there is none. */
+/* Fills in the first counter or word that the request waits for. Returns false when there is none. For uccs_request_reason_add. */
 bool uccs_threshold_tell(const struct uccs_request *request, struct uccs_reason *reason);
 
 /* Fails the operations of thresholds that nobody has reached, at the end of a life. */

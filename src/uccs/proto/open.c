@@ -7,7 +7,6 @@
 #include "base/module.h"
 #include "net/adapters.h"
 #include "rte/rte.h"
-#include "uccs/comp/tell.h"
 #include "uccs/core/progress.h"
 #include "uccs/core/progress_thread.h"
 

@@ -171,7 +171,7 @@ bool proto_adapter_works(void);
 bool proto_key_share(char *start, size_t bytes);
 void proto_atomic(struct proto_send *send, const struct transport_word *word, struct proto_pending *ask);
 
-/* Fill in a PE that owes an answer, of the request's operations or of any: for uccs_request_reason_add (comp/tell.h) and
+/* Fill in a PE that owes an answer, of the request's operations or of any: for uccs_request_reason_add (comp/request.h) and
  * uccs_reason_function (core/wait.h). Returns false when there is none. */
 struct uccs_reason;
 bool proto_request_reason(const struct uccs_request *request, struct uccs_reason *reason);

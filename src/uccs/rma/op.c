@@ -4,7 +4,7 @@
 
 #include "uccs/core/fence.h"
 #include "uccs/comp/counter.h"
-#include "uccs/comp/callback.h"
+#include "uccs/comp/queue.h"
 
 static const struct uccs_op no_options;
 
@@ -107,12 +107,10 @@ static int prepare_rma(struct uccs_rma *rma)
     if (lat_likely(!op->complete && !op->queue))
         return UCCS_OK;
     struct uccs_request *parent = op->request ? uccs_request_materialise(op->request) : 0;
-    struct uccs_request *own = parent || !op->request ? uccs_request_materialise(&rma->own) : 0;
-    if (!own || !uccs_callback_follow(op, own)) {
-        uccs_request_free(&rma->own);
+    rma->own = parent || !op->request ? uccs_ending_make(op) : 0;
+    if (!rma->own)
         return UCCS_ERR_NO_MEMORY;
-    }
-    uccs_request_follow(own, parent);
+    uccs_request_follow(rma->own, parent);
     rma->request = &rma->own;
     return UCCS_OK;
 }
@@ -123,7 +121,7 @@ static void leave_rma(struct uccs_rma *rma, int status)
     if (lat_likely(!own))
         return;
     if (status != UCCS_OK)
-        uccs_callback_drop(own);               /* the call had no effect: nothing follows */
+        uccs_ending_drop(own);                 /* the call had no effect */
     else if (atomic_load_acquire(&own->dirty)) /* release: uccs_request_stored */
         uccs_quiet();
     uccs_request_free(&rma->own);
