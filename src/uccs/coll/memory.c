@@ -126,10 +126,23 @@ static bool is_brief(const struct uccs_coll *c)
     return (c->fold ? c->n : c->bytes) <= BRIEF / members / each;
 }
 
-/* --- Steps of blocking ones */
+/* --- Steps */
+
+/* Where split-phase ones meet over nodes. */
+static bool meet_later(struct uccs_by_memory *m)
+{
+    if (!m->meeting.team)
+        uccs_nodes_meet_begin(&m->meeting, m->team);
+    if (!uccs_nodes_meet(&m->meeting))
+        return false;
+    m->meeting.team = 0;
+    return true;
+}
 
 bool uccs_coll_come(struct uccs_coll *c)
 {
+    if (c->memory.later)
+        return meet_later(&c->memory);
     uccs_coll_enter(c->memory.team);
     return true;
 }
@@ -143,20 +156,44 @@ bool uccs_coll_settled(struct uccs_coll *c)
 
 bool uccs_coll_leave(struct uccs_coll *c)
 {
+    if (c->memory.later)
+        return c->memory.nothing || meet_later(&c->memory);
     uccs_team_sync(c->memory.team);
     return true;
 }
 
+/* What takes long runs without the list's lock in a split-phase one. `part` goes to the next step. */
+static bool run_part(struct uccs_coll *c, void (*part)(struct uccs_task *task))
+{
+    if (c->memory.later)
+        c->task.step = part;
+    else
+        part(&c->task);
+    return !c->memory.later;
+}
+
+static void share_part(struct uccs_task *task)
+{
+    struct uccs_coll *c = (struct uccs_coll *)task;
+    uccs_share_do(c, c->rank);
+    c->step++;
+}
+
 static bool do_share(struct uccs_coll *c)
 {
-    uccs_share_do(c, c->rank);
-    return true;
+    return c->memory.nothing || run_part(c, share_part);
+}
+
+static void give_part(struct uccs_task *task)
+{
+    struct uccs_coll *c = (struct uccs_coll *)task;
+    uccs_share_give(c);
+    c->step++;
 }
 
 static bool give_piece(struct uccs_coll *c)
 {
-    uccs_share_give(c);
-    return true;
+    return !c->fold || c->memory.nothing || run_part(c, give_part);
 }
 
 /* Goes back to the share, which takes the next piece. */
@@ -179,39 +216,11 @@ static bool store_result(struct uccs_coll *c)
     return true;
 }
 
-/* --- Steps of split-phase ones. What takes long runs without the list's lock */
-
-static void share_apart(struct uccs_task *task)
-{
-    struct uccs_coll *c = (struct uccs_coll *)task;
-    uccs_share_do(c, c->rank);
-    c->step++;
-}
-
-static bool do_share_later(struct uccs_coll *c)
-{
-    c->task.step = share_apart;
-    return false;
-}
-
-static void give_apart(struct uccs_task *task)
-{
-    struct uccs_coll *c = (struct uccs_coll *)task;
-    uccs_share_give(c);
-    c->step++;
-}
-
-static bool give_piece_later(struct uccs_coll *c)
-{
-    c->task.step = give_apart;
-    return false;
-}
-
-/* A collective does its share when those before have done theirs; over nodes, after what it has to flush. */
+/* A split-phase one does its share when those before have done theirs; over nodes, after what it has to flush. */
 static bool await_turn(struct uccs_coll *c)
 {
     struct uccs_by_memory *m = &c->memory;
-    if (m->team->copied + 1 != m->number)
+    if (m->later && m->team->copied + 1 != m->number)
         return false;
     if (m->team->far && m->quiet)
         proto_flush(0, &m->under_way);
@@ -226,68 +235,23 @@ static bool tell_copied(struct uccs_coll *c)
     return true;
 }
 
-/* A broadcast is over at its receiver when the data is there. */
+/* A broadcast is over at its receiver when the data is there, a barrier when all members have come. */
 static bool all_copied(struct uccs_coll *c)
 {
-    return (has_root(c) && c->root != c->rank) || all_reached(c, TEAM_COPIED);
+    return c->memory.nothing || (has_root(c) && c->root != c->rank) || all_reached(c, TEAM_COPIED);
 }
 
-static bool begin_meeting(struct uccs_coll *c)
+static uccs_coll_step *const *steps_of(const struct uccs_coll *c)
 {
-    uccs_nodes_meet_begin(&c->memory.meeting, c->memory.team);
-    return true;
-}
-
-static bool have_met(struct uccs_coll *c)
-{
-    return uccs_nodes_meet(&c->memory.meeting);
-}
-
-/* Returns the steps of a blocking one. */
-static uccs_coll_step *const *steps_now(const struct uccs_coll *c)
-{
-    static uccs_coll_step *const near[] = {uccs_coll_come, do_share, uccs_coll_leave, 0};
-    static uccs_coll_step *const far[] = {uccs_coll_come, do_share, uccs_coll_settled, uccs_coll_leave, 0};
-    static uccs_coll_step *const fold[] = {uccs_coll_come,  do_share,          uccs_coll_settled,
-                                           give_piece,      uccs_coll_settled, next_piece,
-                                           uccs_coll_leave, store_result,      0};
-    if (!c->memory.team->far)
-        return near;
-    return c->fold ? fold : far;
-}
-
-/* Returns the steps of a split-phase one. On a node a barrier is over when all members have come. */
-static uccs_coll_step *const *steps_later(const struct uccs_coll *c)
-{
+    static uccs_coll_step *const now[] = {uccs_coll_come, do_share, uccs_coll_leave, 0};
+    static uccs_coll_step *const later[] = {await_turn, all_ready, do_share, tell_copied, all_copied, 0};
     static uccs_coll_step *const brief[] = {advance_brief, 0};
-    static uccs_coll_step *const near[] = {await_turn, all_ready, do_share_later, tell_copied, all_copied, 0};
-    static uccs_coll_step *const near_empty[] = {await_turn, all_ready, tell_copied, 0};
-    static uccs_coll_step *const far[] = {await_turn,     uccs_coll_settled,
-                                          begin_meeting,  have_met,
-                                          do_share_later, uccs_coll_settled,
-                                          begin_meeting,  have_met,
-                                          store_result,   0};
-    static uccs_coll_step *const far_empty[] = {await_turn, uccs_coll_settled, begin_meeting,
-                                                have_met,   store_result,      0};
-    static uccs_coll_step *const far_fold[] = {await_turn,
-                                               uccs_coll_settled,
-                                               begin_meeting,
-                                               have_met,
-                                               do_share_later,
-                                               uccs_coll_settled,
-                                               give_piece_later,
-                                               uccs_coll_settled,
-                                               next_piece,
-                                               begin_meeting,
-                                               have_met,
-                                               store_result,
-                                               0};
-    const struct uccs_by_memory *m = &c->memory;
-    if (m->brief)
-        return brief;
-    if (!m->team->far)
-        return m->nothing ? near_empty : near;
-    return m->nothing ? far_empty : c->fold ? far_fold : far;
+    static uccs_coll_step *const far[] =
+        {await_turn, uccs_coll_settled, uccs_coll_come, do_share, uccs_coll_settled, give_piece, uccs_coll_settled,
+         next_piece, uccs_coll_leave,   store_result,   0};
+    if (c->memory.team->far)
+        return far;
+    return c->memory.brief ? brief : c->memory.later ? later : now;
 }
 
 static void begin_memory(struct uccs_coll *c)
@@ -304,13 +268,13 @@ static void begin_memory(struct uccs_coll *c)
     m->held = 0;
     if (!m->later) {
         if (!c->step)
-            c->step = steps_now(c);
+            c->step = steps_of(c);
         return;
     }
     m->number = ++m->team->posted;
     m->brief = is_brief(c);
     m->turn = m->brief && !m->nothing ? ++m->team->brief : 0;
-    c->step = steps_later(c);
+    c->step = steps_of(c);
     if (!m->team->far)
         tell_reached(c, TEAM_POSTED);
 }

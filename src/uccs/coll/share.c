@@ -19,67 +19,56 @@ static char *dest_of(const struct uccs_coll *c, int rank)
 
 /* --- Moving blocks */
 
-static void copy_block(const struct uccs_coll *c, char *to, const char *from)
+static void copy_block(char *to, const char *from, const struct proto_blocks *blocks)
 {
-    const struct proto_blocks *blocks = &c->memory.blocks;
     if (blocks->count > 1)
         copy_blocks(to, blocks->here, from, blocks->there, blocks->block, blocks->count);
     else if (to != from)
         memmove(to, from, blocks->block);
 }
 
-/* Starts a get of a far member's memory, in blocks or else of so many bytes. */
-static void get_from_far(struct uccs_coll *c, int pe, void *to, const void *from, size_t bytes,
-                         const struct proto_blocks *blocks)
+/* Starts a get or put between my memory and a far member's, whose address here is `theirs`. They are complete once `under_way` is
+ * done. With strides a put is packed into one message, which the member unpacks. */
+static void move_far(struct uccs_coll *c, enum proto_kind kind, int pe, void *mine, const void *theirs,
+                     const struct proto_blocks *blocks)
 {
+    const bool put = kind == PROTO_PUT, plain = blocks->count == 1;
     uccs_request_handle handle = &c->memory.under_way;
-    (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_GET,
+    (void)proto_rma_or_end(&(struct proto_op){.kind = kind,
                                               .nonblocking = true,
                                               .pe = pe,
-                                              .at = uccs_coll_place(c->call, "source", from, pe),
-                                              .dest = to,
-                                              .bytes = bytes,
-                                              .blocks = blocks,
+                                              .at = uccs_coll_place(c->call, put ? "dest" : "source", theirs, pe),
+                                              .source = put ? mine : 0,
+                                              .dest = put ? 0 : mine,
+                                              .bytes = plain ? blocks->block : 0,
+                                              .blocks = plain ? 0 : blocks,
                                               .request = &handle});
 }
 
-/* `from` is in my own source; a far member's bytes are there once `under_way` is done. */
+/* Takes blocks of member `rank`, which lie at my own address `from`. */
+static void take_blocks(struct uccs_coll *c, char *to, const char *from, int rank, const struct proto_blocks *blocks)
+{
+    const int pe = uccs_team_pe(c->memory.team, rank);
+    if (uccs_far_pe(pe))
+        move_far(c, PROTO_GET, pe, to, from, blocks);
+    else
+        copy_block(to, uccs_coll_peer(c->call, "source", c->memory.team, from, rank), blocks);
+}
+
 void uccs_coll_take(struct uccs_coll *c, void *to, const void *from, int rank, size_t bytes)
 {
-    const struct uccs_team *team = c->memory.team;
-    int pe = uccs_team_pe(team, rank);
-    if (uccs_far_pe(pe))
-        get_from_far(c, pe, to, from, bytes, 0);
-    else
-        memmove(to, uccs_coll_peer(c->call, "source", team, from, rank), bytes);
+    take_blocks(c, to, from, rank, &(struct proto_blocks){.block = bytes, .count = 1});
 }
 
-static void take_block(struct uccs_coll *c, char *to, const char *from, int other)
+/* Gives member `rank` blocks for my own address `dest`. */
+static void give_blocks(struct uccs_coll *c, char *dest, const char *from, int rank, const struct proto_blocks *blocks)
 {
-    const struct proto_blocks *blocks = &c->memory.blocks;
-    int pe = uccs_team_pe(c->memory.team, other);
-    const bool plain = blocks->count == 1;
+    const int pe = uccs_team_pe(c->memory.team, rank);
+    const struct proto_blocks back = {blocks->block, blocks->count, blocks->here, blocks->there};
     if (uccs_far_pe(pe))
-        get_from_far(c, pe, to, from, plain ? blocks->block : 0, plain ? 0 : blocks);
+        move_far(c, PROTO_PUT, pe, (void *)(uintptr_t)from, dest, &back);
     else
-        copy_block(c, to, uccs_coll_peer(c->call, "source", c->memory.team, from, other));
-}
-
-static void give_piece(struct uccs_coll *c, char *dest, const void *from, int rank, size_t bytes)
-{
-    int pe = uccs_team_pe(c->memory.team, rank);
-    uccs_request_handle handle = &c->memory.under_way;
-    if (!uccs_far_pe(pe)) {
-        memcpy(uccs_coll_peer(c->call, "dest", c->memory.team, dest, rank), from, bytes);
-        return;
-    }
-    (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_PUT,
-                                              .nonblocking = true,
-                                              .pe = pe,
-                                              .at = uccs_coll_place(c->call, "dest", dest, pe),
-                                              .source = from,
-                                              .bytes = bytes,
-                                              .request = &handle});
+        copy_block(rank == c->rank ? dest : uccs_coll_peer(c->call, "dest", c->memory.team, dest, rank), from, blocks);
 }
 
 static void await_member(const struct uccs_coll *c, int rank)
@@ -98,28 +87,11 @@ static void pull_blocks(struct uccs_coll *c, int rank)
         int other = uccs_coll_shapes[c->kind].from_root ? c->root : uccs_coll_around(m->team, rank, i);
         if (other != rank || own) {
             await_member(c, other);
-            take_block(c, dest + other * m->dest_step, c->source + rank * m->source_step, other);
+            take_blocks(c, dest + other * m->dest_step, c->source + rank * m->source_step, other, &m->blocks);
         }
         if (uccs_coll_shapes[c->kind].from_root)
             break;
     }
-}
-
-/* Puts my block for a far member. With strides it is packed into one message, which the member unpacks. */
-static void put_block(struct uccs_coll *c, char *dest, const char *source, int pe)
-{
-    const struct proto_blocks *blocks = &c->memory.blocks;
-    const struct proto_blocks back = {blocks->block, blocks->count, blocks->here, blocks->there};
-    const bool plain = blocks->count == 1;
-    uccs_request_handle handle = &c->memory.under_way;
-    (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_PUT,
-                                              .nonblocking = true,
-                                              .pe = pe,
-                                              .at = uccs_coll_place(c->call, "dest", dest, pe),
-                                              .source = source,
-                                              .bytes = plain ? blocks->block : 0,
-                                              .blocks = plain ? 0 : &back,
-                                              .request = &handle});
 }
 
 /* Member `rank` writes its blocks to the others. */
@@ -128,13 +100,9 @@ static void push_blocks(struct uccs_coll *c, int rank)
     const struct uccs_by_memory *m = &c->memory;
     char *dest = c->dest + rank * m->dest_step;
     for (int i = 0; i < c->size; i++) {
-        int other = uccs_coll_around(m->team, rank, i), pe = uccs_team_pe(m->team, other);
-        const char *source = c->source + other * m->source_step;
+        int other = uccs_coll_around(m->team, rank, i);
         await_member(c, other);
-        if (uccs_far_pe(pe))
-            put_block(c, dest, source, pe);
-        else
-            copy_block(c, other == c->rank ? dest : uccs_coll_peer(c->call, "dest", m->team, dest, other), source);
+        give_blocks(c, dest, c->source + other * m->source_step, other, &m->blocks);
     }
 }
 
@@ -241,7 +209,8 @@ void uccs_share_give(struct uccs_coll *c)
     if (m->sums && bytes && uccs_coll_last(c) >= 0)
         memcpy(m->sums + at, m->room, bytes);
     for (int i = 0; !m->sums && bytes && i < c->size; i++)
-        give_piece(c, c->dest + at, m->room, uccs_coll_around(m->team, c->rank, i), bytes);
+        give_blocks(c, c->dest + at, m->room, uccs_coll_around(m->team, c->rank, i),
+                    &(struct proto_blocks){.block = bytes, .count = 1});
     m->at += m->piece;
 }
 

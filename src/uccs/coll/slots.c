@@ -95,13 +95,18 @@ static const void *given_by(struct uccs_team *team, int rank, const void *dest, 
     return uccs_slot_await(team, rank, bytes);
 }
 
-/* dest = fold of the slots of all members; at least two. */
+/* dest = fold of the slots of members 0 .. last. */
 static void fold_slots(struct uccs_team *team, fold_kernel *fold, size_t element, void *dest, const void *source,
-                       size_t bytes)
+                       size_t bytes, int last)
 {
-    const void *first = given_by(team, 0, dest, source, bytes);
-    fold(dest, first, given_by(team, 1, dest, source, bytes), bytes / element);
-    for (int rank = 2; rank < team->size; rank++)
+    const void *first = last >= 0 ? given_by(team, 0, dest, source, bytes) : 0;
+    if (last < 0)
+        memset(dest, 0, bytes);
+    else if (last == 0)
+        memmove(dest, first, bytes);
+    else
+        fold(dest, first, given_by(team, 1, dest, source, bytes), bytes / element);
+    for (int rank = 2; rank <= last; rank++)
         fold(dest, dest, given_by(team, rank, dest, source, bytes), bytes / element);
 }
 
@@ -111,7 +116,7 @@ void uccs_slots_reduce(struct uccs_team *team, fold_kernel *fold, size_t element
     for (size_t at = 0; at < bytes; at += SLOT_LARGE) {
         size_t piece = bytes - at < SLOT_LARGE ? bytes - at : SLOT_LARGE;
         publish_piece(team, source + at, piece);
-        fold_slots(team, fold, element, dest + at, source + at, piece);
+        fold_slots(team, fold, element, dest + at, source + at, piece, team->size - 1);
         settle_exchange(team);
     }
 }
@@ -125,25 +130,13 @@ void uccs_slots_reduce_by_leader(struct uccs_team *team, fold_kernel *fold, size
         publish_piece(team, source + at, piece);
         uint64_t settled = team->exchange - 1;
         if (team->rank == 0) {
-            fold_slots(team, fold, element, dest + at, source + at, piece);
+            fold_slots(team, fold, element, dest + at, source + at, piece, team->size - 1);
             publish_piece(team, dest + at, piece);
         } else {
             take_piece(team, dest + at, 0, piece);
         }
         team->settled = settled;
     }
-}
-
-/* dest = fold of the slots of members 0 .. last. */
-static void fold_first_slots(struct uccs_team *team, fold_kernel *fold, size_t element, void *dest, size_t bytes,
-                             int last)
-{
-    if (last < 0)
-        memset(dest, 0, bytes);
-    else
-        memcpy(dest, uccs_slot_await(team, 0, bytes), bytes);
-    for (int rank = 1; rank <= last; rank++)
-        fold(dest, dest, uccs_slot_await(team, rank, bytes), bytes / element);
 }
 
 void uccs_slots_scan(struct uccs_team *team, fold_kernel *fold, size_t element, char *dest, const char *source,
@@ -153,7 +146,7 @@ void uccs_slots_scan(struct uccs_team *team, fold_kernel *fold, size_t element, 
     for (size_t at = 0; at < bytes; at += SLOT_LARGE) {
         size_t piece = bytes - at < SLOT_LARGE ? bytes - at : SLOT_LARGE;
         publish_piece(team, source + at, piece);
-        fold_first_slots(team, fold, element, dest + at, piece, last);
+        fold_slots(team, fold, element, dest + at, source + at, piece, last);
         for (int rank = last + 1; rank < team->size; rank++)
             uccs_slot_await(team, rank, piece);
         settle_exchange(team);

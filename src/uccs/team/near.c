@@ -1,5 +1,5 @@
-/* Meetings of a team's members on one node, and of teams without an area; see near.h. */
-#include "uccs/team/near.h"
+/* Meetings of a team's members on one node, and of teams without an area; see team.h. */
+#include "uccs/team/team.h"
 
 #include "uccs/core/memory.h"
 #include "uccs/core/wait.h"

@@ -3,7 +3,7 @@
 
 #include "uccs/core/doorbell.h"
 #include "uccs/core/wait.h"
-#include "uccs/team/near.h"
+#include "uccs/team/team.h"
 
 enum { ARRIVED, FLAGS }; /* lines of a channel: a count, then the rounds' flags of even and of odd allgathers */
 

@@ -1,10 +1,8 @@
-/* Members of a team meet and exchange small data. row.h defines a team and its memory, near.h meetings of members on
- * one node, nodes.h meetings of whole nodes. slots.h, on top of this file, defines the exchange of data between members
+/* Members of a team meet and exchange small data. row.h defines a team and its memory, nodes.h meetings of whole nodes. slots.h, on top of this file, defines the exchange of data between members
  * on one node. One thread at a time per team (the standard's rule for teams); any number of teams at once. */
 #ifndef UCCS_TEAM_TEAM_H
 #define UCCS_TEAM_TEAM_H
 
-#include "uccs/team/near.h"
 #include "uccs/team/row.h"
 #include "uccs/team/nodes.h"
 
@@ -35,5 +33,22 @@ void uccs_team_clear(struct uccs_team *team);
 void uccs_team_exchange(struct uccs_team *team, const void *mine, size_t bytes);
 /* Returns the bytes that `rank` gave in the last exchange. */
 const void *uccs_team_given(const struct uccs_team *team, int rank, size_t bytes);
+
+/* --- Members on one node (near.c) */
+
+/* The ways in which teams meet on this node. AUTO chooses by the numbers of PEs and cores. */
+enum uccs_sync { UCCS_SYNC_AUTO, UCCS_SYNC_DISSEMINATE, UCCS_SYNC_COUNT, UCCS_SYNC_FLAT };
+extern enum uccs_sync uccs_sync_how; /* only init writes it; equal on all PEs */
+
+/* Returns true when the members should count themselves on one line. By default they do when there are more PEs than
+ * cores, because each member then runs rarely, and few runs matter more than few hops. */
+bool uccs_near_counts(void);
+
+/* Meets: no member leaves before all have arrived. All members are on this node. */
+void uccs_near_meet(struct uccs_team *team);
+/* Meets by dissemination, whatever uccs_sync_how says. */
+void uccs_near_part(struct uccs_team *team);
+/* Meets a team without an area. Its members may be on any node. */
+void uccs_flags_meet(const struct uccs_team *team);
 
 #endif
