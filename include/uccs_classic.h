@@ -39,7 +39,9 @@
         0                 \
     }
 #endif
-#define UCCS_CLASSIC_BELONGS(context, endpoint) ((context) && uccs_endpoint_context(endpoint) == (context))
+/* Every endpoint begins with its context, so this check costs no call. */
+#define UCCS_CLASSIC_BELONGS(context, endpoint) \
+    ((context) && (endpoint) && *(const uccs_context_t *)(const void *)(endpoint) == (context))
 #define UCCS_LARGE_MAX 0x7fffffff /* of a message */
 
 /* An endpoint along the context's own stream. */

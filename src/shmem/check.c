@@ -72,7 +72,7 @@ bool lat_check_find(const void *addr, struct lat_check_block *block)
     else if (segment == UCCS_IMAGE)
         *block = (struct lat_check_block){.kind = "global variables",
                                           .start = (uintptr_t)addr - offset,
-                                          .bytes = uccs_memory_image_bytes(),
+                                          .bytes = uccs_core.globals_bytes,
                                           .usable = true};
     return segment != UCCS_NOWHERE;
 }

@@ -181,7 +181,7 @@ long lat_ct_wait(shmemx_ct_t ct, long wait_for)
     long count = atomic_load_acquire(&line->count); /* release: uccs_counter_arrive */
     if (count >= wait_for)
         return count;
-    const struct uccs_counter_wanted wanted = {lat_ct_of(ct), wait_for};
+    const struct uccs_counter_wanted wanted = {lat_ct_of(ct), wait_for, 0};
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_counter_reason, &wanted)};
     do
         uccs_pause(&wait);
@@ -193,14 +193,14 @@ void lat_ct_wait_nbe(shmemx_ct_t ct, long wait_for, shmemx_request_t *req)
 {
     (void)line_of("shmemx_ct_wait_nbe", ct);
     struct uccs_request *request = uccs_request_materialise(req);
-    if (!request || !uccs_threshold_counter(lat_ct_of(ct), wait_for, request))
+    if (!request || !uccs_threshold_add(&(struct uccs_counter_wanted){lat_ct_of(ct), wait_for, 0}, request))
         lat_fail("shmemx_ct_wait_nbe", "no memory for a request");
 }
 
 int lat_ct_wait_timeout(shmemx_ct_t ct, long wait_for, double seconds)
 {
     const struct uccs_counter_line *line = line_of("shmemx_ct_wait_timeout", ct);
-    const struct uccs_counter_wanted wanted = {lat_ct_of(ct), wait_for};
+    const struct uccs_counter_wanted wanted = {lat_ct_of(ct), wait_for, 0};
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_counter_reason, &wanted)};
     wait.on.may_end = 1;
     const double end = 1e-9 * (double)clock_nanoseconds() + seconds;
@@ -236,7 +236,7 @@ size_t lat_ct_wait_any(shmemx_ct_t *cts, const long *values, size_t n)
 void lat_ct_consume(shmemx_ct_t ct, long n)
 {
     struct uccs_counter_line *line = line_of("shmemx_ct_consume", ct);
-    const struct uccs_counter_wanted wanted = {lat_ct_of(ct), n};
+    const struct uccs_counter_wanted wanted = {lat_ct_of(ct), n, 0};
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_counter_reason, &wanted)};
     int64_t count = atomic_load_acquire(&line->count);
     while (count < n || !atomic_cas_acqrel(&line->count, &count, count - n)) {

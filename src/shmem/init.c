@@ -14,7 +14,7 @@
 #include "shmem/state.h"
 #include "shmem/team.h"
 #include "uccs/coll/coll.h"
-#include "uccs/core/layers.h"
+#include "uccs/core/globals.h"
 #include "uccs/life.h"
 #include "uccs/core/wait.h"
 

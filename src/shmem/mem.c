@@ -36,8 +36,7 @@ static pthread_mutex_t heap_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static char *heap_base(void)
 {
-    size_t bytes;
-    return uccs_memory_heap(&bytes);
+    return (char *)uccs_core.heap_start;
 }
 
 /* --- The gaps of the heap, as the address sanitizer or valgrind knows them: bytes that belong to no block must not be used. All of this
@@ -102,9 +101,8 @@ static void guard_taken(size_t offset, size_t bytes)
 
 int lat_mem_open(void)
 {
-    size_t bytes;
-    const size_t more = uccs_memory_adapter(&parts[ADAPTERS].start);
-    uccs_memory_heap(&bytes);
+    const size_t bytes = uccs_core.heap_bytes, more = uccs_core.adapter_bytes;
+    parts[ADAPTERS].start = uccs_core.adapter_at;
     parts[PROPER].books = heap_create(bytes);
     parts[ADAPTERS].books = more ? heap_create(more) : 0;
     if (!parts[PROPER].books || (more && !parts[ADAPTERS].books)) {

@@ -49,7 +49,7 @@ static void takes(const struct uccs_message *message)
     CHECK(status_of_child({
               CHECK(uccs_init() == UCCS_OK);
               take(message, &shared->taken);
-              (void)uccs_memory_region(0, &shared->bytes);
+              shared->bytes = uccs_core.region_bytes;
               uccs_finalize();
           }) == 0);
 }

@@ -1,4 +1,4 @@
-/* Which fence of the processor each order and completion of the node is (uccs/core/fence.h). */
+/* Which fence of the processor each order and completion of the node is (uccs/core/core.h). */
 #include "base/atomic.h"
 
 #include "unit/check.h"
@@ -9,7 +9,7 @@ static unsigned releases, wholes;
 #undef atomic_fence_seqcst
 #define atomic_fence_release() (void)releases++
 #define atomic_fence_seqcst() (void)wholes++
-#include "uccs/core/fence.h"
+#include "uccs/core/core.h"
 
 int main(void)
 {

@@ -64,6 +64,7 @@ struct uccs_endpoint {
     int pe;         /* in the world */
     uint32_t index; /* on this node; uccs_core.pes or more: the PE is on another node */
 };
+_Static_assert(offsetof(struct uccs_endpoint, context) == 0, "uccs_classic.h, in programs, reads it");
 
 #define UCCS_NO_BLOCK UINT64_MAX
 

@@ -64,9 +64,7 @@ static atomic_unseen void give_back(struct uccs_bounce *block)
 
 static bool is_own(const struct uccs_bounce *block)
 {
-    size_t bytes;
-    const char *start = uccs_memory_region(uccs_core.index, &bytes);
-    return (uintptr_t)block - (uintptr_t)start < bytes;
+    return (uintptr_t)block - (uintptr_t)uccs_memory_region(uccs_core.index) < uccs_core.region_bytes;
 }
 
 void uccs_am_mark_done(struct uccs_bounce *block)
@@ -84,7 +82,7 @@ struct uccs_bounce *uccs_am_block_of(const struct uccs_message *message)
         return 0;
     if (message->source != (uint32_t)uccs_core.me)
         atomic_order_returns(&elsewhere);
-    return (struct uccs_bounce *)(uccs_arena_region(uccs_index((int)message->source)) + message->block);
+    return (struct uccs_bounce *)(uccs_memory_region(uccs_index((int)message->source)) + message->block);
 }
 
 struct uccs_bounce *uccs_am_hold(struct uccs_am_token *token)

@@ -330,8 +330,7 @@ struct uccs_am_lost uccs_am_drop(void)
 static bool has_block(const struct uccs_message *message)
 {
     const size_t least = sizeof(struct uccs_bounce) + (message->staged ? message->length : 0);
-    size_t bytes;
-    (void)uccs_memory_region(uccs_index((int)message->source), &bytes);
+    const size_t bytes = uccs_core.region_bytes;
     return message->block % _Alignof(struct uccs_bounce) == 0 && message->block <= bytes &&
            least <= bytes - message->block;
 }

@@ -130,7 +130,7 @@ static int take_bounce(struct uccs_sending *s)
             tell_no_room(s);
         serve_for(s->which, &wait);
     }
-    s->head.block = (uint64_t)((char *)s->block - uccs_arena_region(uccs_core.index));
+    s->head.block = (uint64_t)((char *)s->block - uccs_memory_region(uccs_core.index));
     if (staged)
         copy_payload(s->block->payload, s);
     s->block->request = s->request;
@@ -233,7 +233,7 @@ bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length
     s.head.id = (uint16_t)id;
     s.head.lane = uccs_thread() % PE_SHARED_SENDERS;
     s.head.staged = block && length;
-    s.head.block = block ? (uint64_t)((char *)block - uccs_arena_region(uccs_core.index)) : UCCS_NO_BLOCK;
+    s.head.block = block ? (uint64_t)((char *)block - uccs_memory_region(uccs_core.index)) : UCCS_NO_BLOCK;
     s.block = block;
     if (!try_push(&s)) /* not counted as sent: no flush waits for the inner context */
         return false;

@@ -1,11 +1,9 @@
 /* Test, wait and flush of the public interface, on top of comp/request.h. Any thread.
  *
  * A waiting thread makes progress at every look, as it may have to answer the message that completes its request. */
-#include "uccs/am/am.h"
-#include "uccs/core/wait_record.h"
-#include "uccs/core/wait.h"
-#include "uccs/proto/initiator.h"
-#include "uccs/comp/request.h"
+#include "uccs/api/inner.h"
+
+#include "base/clock.h"
 #include "uccs/comp/queue.h"
 
 int uccs_request_create(uccs_request_t *request)
@@ -42,153 +40,170 @@ static int outcome_of(const uccs_request_t *request)
     return atomic_exchange_acqrel(&object->error, 0) ? UCCS_ERR_FAILED : UCCS_OK; /* several threads may look */
 }
 
-/* What a test or wait is for, and where it puts what it has found. */
+int uccs_look_again(uccs_look_function *look, const void *what, struct node_wait_reason on, int64_t nanoseconds)
+{
+    struct uccs_wait wait uccs_scoped = {.on = on};
+    const uint64_t begin = nanoseconds > 0 ? clock_nanoseconds() : 0;
+    int status = UCCS_IN_PROGRESS;
+    if (nanoseconds == 0) {
+        uccs_progress();
+        return look(what);
+    }
+    while (status == UCCS_IN_PROGRESS) {
+        if (nanoseconds > 0 && clock_nanoseconds() - begin >= (uint64_t)nanoseconds)
+            return UCCS_IN_PROGRESS;
+        if (uccs_handlers_running)
+            return UCCS_ERR_STATE;
+        uccs_am_serve(&wait);
+        status = look(what);
+    }
+    return status;
+}
+
+/* --- Requests */
+
 struct wanted {
     uccs_request_t *requests;
     size_t n;
     size_t *count, *indices; /* indices: of wait_any its index */
 };
 
-/* Looks at requests without making progress. Returns UCCS_IN_PROGRESS, or the outcome. */
-typedef int look_function(const struct wanted *what);
-
-static int look_all(const struct wanted *what)
+static int look_all(const void *what)
 {
+    const struct wanted *w = what;
     int status = UCCS_OK;
-    for (size_t i = 0; i < what->n; i++)
-        if (!uccs_request_done(&what->requests[i]))
+    for (size_t i = 0; i < w->n; i++)
+        if (!uccs_request_done(&w->requests[i]))
             return UCCS_IN_PROGRESS;
-    for (size_t i = 0; i < what->n; i++)
-        status = outcome_of(&what->requests[i]) == UCCS_OK ? status : UCCS_ERR_FAILED;
+    for (size_t i = 0; i < w->n; i++)
+        status = outcome_of(&w->requests[i]) == UCCS_OK ? status : UCCS_ERR_FAILED;
     return status;
 }
 
 /* The search begins behind the request found last, so that none starves. */
-static int look_any(const struct wanted *what)
+static int look_any(const void *what)
 {
-    size_t *turn = uccs_progress_turn_of(what->requests);
-    for (size_t k = 0; k < what->n; k++) {
-        size_t i = (*turn + k) % what->n;
-        if (uccs_request_done(&what->requests[i])) {
+    const struct wanted *w = what;
+    size_t *turn = uccs_progress_turn_of(w->requests);
+    for (size_t k = 0; k < w->n; k++) {
+        size_t i = (*turn + k) % w->n;
+        if (uccs_request_done(&w->requests[i])) {
             *turn = i + 1;
-            *what->indices = i;
-            return outcome_of(&what->requests[i]);
+            *w->indices = i;
+            return outcome_of(&w->requests[i]);
         }
     }
-    if (what->n)
+    if (w->n)
         return UCCS_IN_PROGRESS;
-    *what->indices = SIZE_MAX;
+    *w->indices = SIZE_MAX;
     return UCCS_OK;
 }
 
-static int look_some(const struct wanted *what)
+static int look_some(const void *what)
 {
+    const struct wanted *w = what;
     size_t found = 0;
     int status = UCCS_OK;
-    for (size_t i = 0; i < what->n; i++)
-        if (uccs_request_done(&what->requests[i])) {
-            what->indices[found++] = i;
-            status = outcome_of(&what->requests[i]) == UCCS_OK ? status : UCCS_ERR_FAILED;
+    for (size_t i = 0; i < w->n; i++)
+        if (uccs_request_done(&w->requests[i])) {
+            w->indices[found++] = i;
+            status = outcome_of(&w->requests[i]) == UCCS_OK ? status : UCCS_ERR_FAILED;
         }
-    if (what->n && !found)
+    if (w->n && !found)
         return UCCS_IN_PROGRESS;
-    *what->count = found;
+    *w->count = found;
     return status;
 }
 
-static inline int test_by(look_function *look, struct wanted what)
-{
-    int status = look(&what);
-    if (lat_likely(status != UCCS_IN_PROGRESS))
-        return status;
-    uccs_progress();
-    return look(&what);
-}
-
-/* In a handler it returns UCCS_ERR_STATE instead of pausing, since other threads may wait for the handler's end. */
-static inline int wait_by(look_function *look, struct wanted what)
+static inline int look_requests(uccs_look_function *look, struct wanted what, int64_t nanoseconds)
 {
     const struct uccs_reason_handles these = {what.requests, what.n, 0};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
-    int status;
-    while ((status = look(&what)) == UCCS_IN_PROGRESS) {
-        if (uccs_handlers_running)
-            return UCCS_ERR_STATE;
-        uccs_am_serve(&wait);
-    }
-    return status;
+    if (what.n && !what.requests)
+        return UCCS_ERR_INVALID;
+    return uccs_look_until(look, &what, uccs_reason_function(uccs_reason_handles, &these), nanoseconds);
 }
 
 int uccs_test(uccs_request_t *request)
 {
-    return request ? test_by(look_all, (struct wanted){request, 1, 0, 0}) : UCCS_ERR_INVALID;
+    return look_requests(look_all, (struct wanted){request, 1, 0, 0}, 0);
 }
 
 int uccs_wait(uccs_request_t *request)
 {
-    return request ? wait_by(look_all, (struct wanted){request, 1, 0, 0}) : UCCS_ERR_INVALID;
+    return look_requests(look_all, (struct wanted){request, 1, 0, 0}, -1);
 }
 
 int uccs_test_all(uccs_request_t *requests, size_t n)
 {
-    return n && !requests ? UCCS_ERR_INVALID : test_by(look_all, (struct wanted){requests, n, 0, 0});
+    return look_requests(look_all, (struct wanted){requests, n, 0, 0}, 0);
 }
 
 int uccs_wait_all(uccs_request_t *requests, size_t n)
 {
-    return n && !requests ? UCCS_ERR_INVALID : wait_by(look_all, (struct wanted){requests, n, 0, 0});
+    return look_requests(look_all, (struct wanted){requests, n, 0, 0}, -1);
 }
 
 int uccs_test_any(uccs_request_t *requests, size_t n, size_t *index)
 {
-    const bool wrong = (n && !requests) || !index;
-    return wrong ? UCCS_ERR_INVALID : test_by(look_any, (struct wanted){requests, n, 0, index});
+    return index ? look_requests(look_any, (struct wanted){requests, n, 0, index}, 0) : UCCS_ERR_INVALID;
 }
 
 int uccs_wait_any(uccs_request_t *requests, size_t n, size_t *index)
 {
-    const bool wrong = (n && !requests) || !index;
-    return wrong ? UCCS_ERR_INVALID : wait_by(look_any, (struct wanted){requests, n, 0, index});
+    return index ? look_requests(look_any, (struct wanted){requests, n, 0, index}, -1) : UCCS_ERR_INVALID;
+}
+
+static int look_for_some(const struct wanted *what, int64_t nanoseconds)
+{
+    return (what->n && !what->indices) || !what->count ? UCCS_ERR_INVALID
+                                                       : look_requests(look_some, *what, nanoseconds);
 }
 
 int uccs_test_some(uccs_request_t *requests, size_t n, size_t *count, size_t *indices)
 {
-    const bool wrong = (n && (!requests || !indices)) || !count;
-    return wrong ? UCCS_ERR_INVALID : test_by(look_some, (struct wanted){requests, n, count, indices});
+    return look_for_some(&(struct wanted){requests, n, count, indices}, 0);
 }
 
 int uccs_wait_some(uccs_request_t *requests, size_t n, size_t *count, size_t *indices)
 {
-    const bool wrong = (n && (!requests || !indices)) || !count;
-    return wrong ? UCCS_ERR_INVALID : wait_by(look_some, (struct wanted){requests, n, count, indices});
+    return look_for_some(&(struct wanted){requests, n, count, indices}, -1);
 }
 
 /* --- Completion queues, on top of comp/queue.h */
 
+struct wanted_entries {
+    struct uccs_queue *queue;
+    struct uccs_entry *entries;
+    size_t *count; /* the room, then the number that was found */
+};
+
+static int look_queue(const void *what)
+{
+    const struct wanted_entries *w = what;
+    const size_t found = uccs_queue_take(w->queue, w->entries, *w->count);
+    if (!found)
+        return UCCS_IN_PROGRESS;
+    *w->count = found;
+    return UCCS_OK;
+}
+
+static int look_at_queue(const struct wanted_entries *what, int64_t nanoseconds)
+{
+    if (!what->queue || !what->entries || !what->count || !*what->count)
+        return UCCS_ERR_INVALID;
+    return uccs_look_until(look_queue, what, (struct node_wait_reason){0}, nanoseconds);
+}
+
 int uccs_queue_poll(uccs_queue_t queue, struct uccs_entry *entries, size_t *count)
 {
-    if (!queue || !entries || !count || !*count)
-        return UCCS_ERR_INVALID;
-    size_t found = uccs_queue_take(queue, entries, *count);
-    if (!found) {
-        uccs_progress();
-        found = uccs_queue_take(queue, entries, *count);
-    }
-    *count = found;
+    const int status = look_at_queue(&(struct wanted_entries){queue, entries, count}, 0);
+    if (status != UCCS_IN_PROGRESS)
+        return status;
+    *count = 0;
     return UCCS_OK;
 }
 
 int uccs_queue_wait(uccs_queue_t queue, struct uccs_entry *entries, size_t *count)
 {
-    struct uccs_wait wait uccs_scoped = {0};
-    size_t found;
-    if (!queue || !entries || !count || !*count)
-        return UCCS_ERR_INVALID;
-    while (!(found = uccs_queue_take(queue, entries, *count))) {
-        if (uccs_handlers_running)
-            return UCCS_ERR_STATE;
-        uccs_am_serve(&wait);
-    }
-    *count = found;
-    return UCCS_OK;
+    return look_at_queue(&(struct wanted_entries){queue, entries, count}, -1);
 }

@@ -1,9 +1,9 @@
-/* Waits for requests, counters and words at once, with a time limit. Any thread. */
+/* Waits for requests, counters and words at once, with a time limit; records of waits of a layer above. Any thread. */
+#include "uccs/api/inner.h"
+
 #include "base/clock.h"
-#include "base/kind.h"
-#include "uccs/am/am.h"
+#include "rte/wait_record.h"
 #include "uccs/comp/counter.h"
-#include "uccs/core/wait.h"
 
 struct conditions {
     const struct uccs_condition *list;
@@ -27,19 +27,18 @@ static int check_conditions(const struct conditions *all)
     return UCCS_OK;
 }
 
+static struct uccs_counter_wanted wanted_by(const struct uccs_condition *one)
+{
+    return (struct uccs_counter_wanted){one->counter, one->at_least, one->word};
+}
+
 /* Returns UCCS_OK when the condition holds, UCCS_IN_PROGRESS, or UCCS_ERR_STALE. Leaves the failure of a request for later. */
 static int look_condition(const struct uccs_condition *one)
 {
-    bool holds;
-    if (one->counter && !uccs_counter_live(one->counter))
-        return UCCS_ERR_STALE;
-    if (one->request)
-        holds = uccs_request_done(one->request);
-    else if (one->counter)
-        holds = uccs_counter_get(one->counter) >= one->at_least;
-    else
-        holds = (int64_t)atomic_load_acquire(one->word) >= one->at_least; /* release: signals, atomics */
-    return holds ? UCCS_OK : UCCS_IN_PROGRESS;
+    const struct uccs_counter_wanted wanted = wanted_by(one);
+    if (!one->request)
+        return uccs_counter_look(&wanted);
+    return uccs_request_done(one->request) ? UCCS_OK : UCCS_IN_PROGRESS;
 }
 
 /* The call is about to return: the requests that hold tell their failures. */
@@ -53,8 +52,9 @@ static int outcome_of_conditions(const struct conditions *all)
     return status;
 }
 
-static int look_conditions(const struct conditions *all)
+static int look_conditions(const void *what)
 {
+    const struct conditions *all = what;
     size_t found = 0;
     for (size_t i = 0; i < all->n; i++) {
         const int status = look_condition(&all->list[i]);
@@ -81,48 +81,56 @@ static void reason_of_conditions(const void *what, struct uccs_reason *reason)
     if (i == all->n)
         return;
     const struct uccs_condition *one = &all->list[i];
-    if (one->request) {
+    const struct uccs_counter_wanted wanted = wanted_by(one);
+    if (one->request)
         uccs_reason_handles(&(struct uccs_reason_handles){one->request, 1, 0}, reason);
-    } else if (one->counter) {
-        uccs_counter_reason(&(struct uccs_counter_wanted){one->counter, one->at_least}, reason);
-    } else {
-        reason->on = uccs_reason_variable(one->word, KIND_I64, ">=", (uint64_t)one->at_least);
-        reason->value = atomic_load_relaxed(one->word);
-    }
-}
-
-/* Makes progress once. Returns false when the caller must return `*status`. */
-static bool go_on(const struct conditions *all, int64_t nanoseconds, uint64_t begin, struct uccs_wait *wait,
-                  int *status)
-{
-    if (nanoseconds == 0) {
-        uccs_progress();
-        *status = look_conditions(all);
-        return false;
-    }
-    if (nanoseconds > 0 && clock_nanoseconds() - begin >= (uint64_t)nanoseconds)
-        return false;
-    if (uccs_handlers_running) {
-        *status = UCCS_ERR_STATE;
-        return false;
-    }
-    uccs_am_serve(wait);
-    *status = look_conditions(all);
-    return *status == UCCS_IN_PROGRESS;
+    else
+        uccs_counter_reason(&wanted, reason);
 }
 
 int uccs_wait_conditions(const struct uccs_condition *conditions, size_t n, size_t least, int64_t nanoseconds,
                          size_t *count, size_t *indices)
 {
     const struct conditions all = {conditions, n, least, count, indices};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(reason_of_conditions, &all)};
-    int status = check_conditions(&all);
-    if (status == UCCS_OK)
-        status = look_conditions(&all);
-    if (status != UCCS_IN_PROGRESS)
+    const int status = check_conditions(&all);
+    if (status != UCCS_OK)
         return status;
-    const uint64_t begin = nanoseconds > 0 ? clock_nanoseconds() : 0;
-    while (go_on(&all, nanoseconds, begin, &wait, &status))
-        ;
-    return status;
+    return uccs_look_until(look_conditions, &all, uccs_reason_function(reason_of_conditions, &all), nanoseconds);
+}
+
+/* --- Records of waits of a layer above */
+
+static struct node_wait_reason awaited_of(const struct uccs_waiting *what)
+{
+    if (what->rank < 0)
+        return (struct node_wait_reason){.may_end = 1};
+    return (struct node_wait_reason){.about = NODE_REASON_PES,
+                                     .may_end = 1, /* the loop may do anything */
+                                     .start = what->rank,
+                                     .stride = what->ranks > 1 ? what->stride : 1,
+                                     .size = what->ranks > 1 ? what->ranks : 1,
+                                     .object = what->place,
+                                     .number = what->meeting};
+}
+
+/* The clock may be younger than the caller's wait is long, by whatever clock he has measured it. */
+static uint64_t time_before(double seconds)
+{
+    const uint64_t now = clock_nanoseconds();
+    const double past = 1e9 * seconds;
+    return past > 0 && past < (double)now ? now - (uint64_t)past : past > 0 ? 0 : now;
+}
+
+int uccs_waiting_begin(const struct uccs_waiting *what, double seconds)
+{
+    if (!what || !uccs_running())
+        return 0;
+    const struct node_wait_reason on = awaited_of(what);
+    return (int)rte_wait_record_begin(&on, what->object, time_before(seconds), 0, 0);
+}
+
+void uccs_waiting_end(int record)
+{
+    if (record > 0)
+        rte_wait_record_end((uint32_t)record);
 }

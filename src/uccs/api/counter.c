@@ -110,67 +110,43 @@ int uccs_counter_read(uccs_counter_t counter, int64_t *value)
     return UCCS_OK;
 }
 
-/* Makes progress once. Returns UCCS_OK, or an error: UCCS_ERR_STALE when the counter is shut, UCCS_ERR_STATE in a
- * handler. The caller must then stop waiting. */
-static int go_on(uccs_counter_t counter, struct uccs_wait *wait)
+/* Subtracts by compare and swap. Arrivals in between only make it try again, and it takes the value exactly once. */
+static int consume_value(const void *what)
 {
-    if (!uccs_counter_live(counter))
+    const struct uccs_counter_wanted *wanted = what;
+    if (!uccs_counter_live(wanted->counter))
         return UCCS_ERR_STALE;
-    if (uccs_handlers_running)
-        return UCCS_ERR_STATE;
-    uccs_am_serve(wait);
-    return UCCS_OK;
+    struct uccs_counter_line *line = uccs_counter_mine(wanted->counter);
+    int64_t count = atomic_load_acquire(&line->count); /* release: uccs_counter_arrive */
+    while (count >= wanted->at_least)
+        if (atomic_cas_acqrel(&line->count, &count, count - wanted->at_least))
+            return UCCS_OK;
+    return UCCS_IN_PROGRESS;
+}
+
+static int look_at_counter(uccs_look_function *look, uccs_counter counter, int64_t at_least, int64_t nanoseconds)
+{
+    const struct uccs_counter_wanted wanted = {counter, at_least, 0};
+    if (!counter)
+        return UCCS_ERR_STALE;
+    return uccs_look_until(look, &wanted, uccs_reason_function(uccs_counter_reason, &wanted), nanoseconds);
 }
 
 int uccs_counter_wait(uccs_counter_t counter, int64_t at_least)
 {
-    const struct uccs_counter_wanted wanted = {counter, at_least};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_counter_reason, &wanted)};
-    if (!uccs_counter_live(counter))
-        return UCCS_ERR_STALE;
-    int status = UCCS_OK;
-    while (status == UCCS_OK && uccs_counter_get(counter) < at_least)
-        status = go_on(counter, &wait);
-    return status;
-}
-
-/* Subtracts by compare and swap. Arrivals in between only make it try again, and it takes the value exactly once. */
-int uccs_counter_consume(uccs_counter_t counter, int64_t value)
-{
-    const struct uccs_counter_wanted wanted = {counter, value};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_counter_reason, &wanted)};
-    if (!uccs_counter_live(counter))
-        return UCCS_ERR_STALE;
-    if (value < 0)
-        return UCCS_ERR_INVALID;
-    struct uccs_counter_line *line = uccs_counter_mine(counter);
-    int64_t count = atomic_load_acquire(&line->count); /* release: uccs_counter_arrive */
-    for (;;) {
-        while (count >= value)
-            if (atomic_cas_acqrel(&line->count, &count, count - value))
-                return UCCS_OK;
-        int status = go_on(counter, &wait);
-        if (status != UCCS_OK)
-            return status;
-        count = atomic_load_acquire(&line->count);
-    }
-}
-
-/* Returns UCCS_OK when the counter has the value, else UCCS_IN_PROGRESS or UCCS_ERR_STALE. */
-static int look_counter(uccs_counter_t counter, int64_t at_least)
-{
-    if (!uccs_counter_live(counter))
-        return UCCS_ERR_STALE;
-    return uccs_counter_get(counter) >= at_least ? UCCS_OK : UCCS_IN_PROGRESS;
+    return look_at_counter(uccs_counter_look, counter, at_least, -1);
 }
 
 int uccs_counter_test(uccs_counter_t counter, int64_t at_least)
 {
-    int status = look_counter(counter, at_least);
-    if (status != UCCS_IN_PROGRESS)
-        return status;
-    uccs_progress();
-    return look_counter(counter, at_least);
+    return look_at_counter(uccs_counter_look, counter, at_least, 0);
+}
+
+int uccs_counter_consume(uccs_counter_t counter, int64_t value)
+{
+    if (value < 0)
+        return uccs_counter_live(counter) ? UCCS_ERR_INVALID : UCCS_ERR_STALE;
+    return look_at_counter(consume_value, counter, value, -1);
 }
 
 int uccs_counter_reset(uccs_counter_t counter, int64_t *old)
@@ -190,7 +166,9 @@ int uccs_counter_wait_nb(uccs_counter_t counter, int64_t at_least, uccs_request_
     if (!uccs_counter_live(counter))
         return UCCS_ERR_STALE;
     struct uccs_request *object = uccs_request_materialise(request);
-    return object && uccs_threshold_counter(counter, at_least, object) ? UCCS_OK : UCCS_ERR_NO_MEMORY;
+    return object && uccs_threshold_add(&(struct uccs_counter_wanted){counter, at_least, 0}, object)
+               ? UCCS_OK
+               : UCCS_ERR_NO_MEMORY;
 }
 
 int uccs_word_wait_nb(const uint64_t *word, int64_t at_least, uccs_request_t *request)
@@ -200,5 +178,6 @@ int uccs_word_wait_nb(const uint64_t *word, int64_t at_least, uccs_request_t *re
     if (!word || (uintptr_t)word % sizeof *word || !request)
         return UCCS_ERR_INVALID;
     struct uccs_request *object = uccs_request_materialise(request);
-    return object && uccs_threshold_word(word, at_least, object) ? UCCS_OK : UCCS_ERR_NO_MEMORY;
+    return object && uccs_threshold_add(&(struct uccs_counter_wanted){0, at_least, word}, object) ? UCCS_OK
+                                                                                                  : UCCS_ERR_NO_MEMORY;
 }

@@ -4,18 +4,48 @@
 
 #include "uccs/am/am.h"
 #include "uccs/comp/agree.h"
+#include "uccs/core/wait.h"
 
 #include <stdbool.h>
+#include <uccs_rte.h>
 
 /* Returns true when scope and thread mode exist. */
 bool uccs_attr_good(enum uccs_scope scope, enum uccs_thread_mode threads);
 /* Ends a stream and frees its endpoints, but not the stream. */
 void uccs_stream_finish(struct uccs_stream *stream);
 
+/* Looks at what a test or wait is for, without making progress. Returns UCCS_IN_PROGRESS, or the outcome. */
+typedef int uccs_look_function(const void *what);
+
+int uccs_look_again(uccs_look_function *look, const void *what, struct node_wait_reason on, int64_t nanoseconds);
+
+/* The one test and wait of uccs.h: looks, and makes progress in between, until the outcome is there or the time is over; 0: looks
+ * twice; below 0: without limit. Returns the outcome, UCCS_IN_PROGRESS when the time is over, or UCCS_ERR_STATE when it would
+ * have to pause in a handler, since other threads may wait for the handler's end. */
+static inline int uccs_look_until(uccs_look_function *look, const void *what, struct node_wait_reason on,
+                                  int64_t nanoseconds)
+{
+    const int status = look(what);
+    return lat_likely(status != UCCS_IN_PROGRESS) ? status : uccs_look_again(look, what, on, nanoseconds);
+}
+
 /* Returns how the members of a group agree on a number. */
 struct uccs_members uccs_group_members(uccs_group_t group);
 
 /* Releases, at the end of a life, the contexts that the program has left. None of their operations is under way. */
 void uccs_contexts_close(void);
+
+/* The place of each process of the job. Processes exchange it when uccs_rte.h starts; constant afterwards. */
+struct uccs_locality {
+    char host[64];
+    int32_t node;                                /* lowest PE of the node */
+    int32_t numa, socket, cache, core, hwthread; /* -1: several, or not known */
+    struct uccs_rte_machine machine;
+    uint32_t nnetworks;
+    struct uccs_rte_network networks[UCCS_RTE_EC_NETWORKS];
+};
+
+/* Describes this process. */
+void uccs_locality_find(struct uccs_locality *place);
 
 #endif

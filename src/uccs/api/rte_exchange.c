@@ -1,6 +1,6 @@
 /* Data exchange sessions of uccs_rte.h. Each member's values lie one after the other in a blob, and an exchange gathers
  * all blobs. One thread at a time per session. */
-#include "uccs/core/core.h"
+#include "uccs/coll/coll.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct uccs_rte_session {
     uint64_t *lengths; /* of each member's blob in the last exchange */
 };
 
-static size_t padded(size_t bytes)
+static size_t padded_bytes(size_t bytes)
 {
     return (bytes + 7) & ~(size_t)7;
 }
@@ -46,7 +46,7 @@ int uccs_rte_session_create(uccs_group_t group, int tag, uccs_rte_session_t *ses
     return UCCS_OK;
 }
 
-static char *extend(struct uccs_rte_session *s, size_t bytes)
+static char *extend_blob(struct uccs_rte_session *s, size_t bytes)
 {
     if (s->used + bytes > s->room) {
         size_t room = 2 * (s->used + bytes);
@@ -62,29 +62,17 @@ static char *extend(struct uccs_rte_session *s, size_t bytes)
 
 int uccs_rte_session_set(uccs_rte_session_t s, const char *key, const struct uccs_rte_iovec *value, uint32_t count)
 {
-    struct entry entry = {0};
-    if (!s || !key || (count && !value))
+    if (!s || !key || !uccs_oob_valid(value, count))
         return UCCS_ERR_INVALID;
-    entry.key_bytes = strlen(key) + 1;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!value[i].type || (value[i].count && !value[i].iov_base))
-            return UCCS_ERR_INVALID;
-        entry.value_bytes += (uint64_t)value[i].count * value[i].type->bytes;
-    }
-    size_t bytes = sizeof entry + padded(entry.key_bytes) + padded(entry.value_bytes);
-    char *to = extend(s, bytes);
+    const struct entry entry = {strlen(key) + 1, uccs_oob_bytes(value, count)};
+    size_t bytes = sizeof entry + padded_bytes(entry.key_bytes) + padded_bytes(entry.value_bytes);
+    char *to = extend_blob(s, bytes);
     if (!to)
         return UCCS_ERR_NO_MEMORY;
     memset(to, 0, bytes);
     memcpy(to, &entry, sizeof entry);
     memcpy(to + sizeof entry, key, entry.key_bytes);
-    to += sizeof entry + padded(entry.key_bytes);
-    for (uint32_t i = 0; i < count; i++) {
-        size_t part = (size_t)value[i].count * value[i].type->bytes;
-        if (part)
-            memcpy(to, value[i].iov_base, part);
-        to += part;
-    }
+    uccs_oob_copy(to + sizeof entry + padded_bytes(entry.key_bytes), value, count);
     return UCCS_OK;
 }
 
@@ -124,13 +112,13 @@ int uccs_rte_session_get(uccs_rte_session_t s, uccs_rte_ec_t peer, const char *k
     while (at < end) {
         struct entry entry;
         memcpy(&entry, at, sizeof entry);
-        const char *name = at + sizeof entry, *data = name + padded(entry.key_bytes);
+        const char *name = at + sizeof entry, *data = name + padded_bytes(entry.key_bytes);
         if (strcmp(name, key) == 0) {
             *value = data;
             *bytes = entry.value_bytes;
             status = UCCS_OK;
         }
-        at = data + padded(entry.value_bytes);
+        at = data + padded_bytes(entry.value_bytes);
     }
     return status;
 }

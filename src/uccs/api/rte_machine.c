@@ -1,6 +1,5 @@
 /* The machine of this process, and the place of the process in it, for uccs_rte.h. Any thread; nothing is kept. */
-#include "uccs/api/rte_locality.h"
-#include "uccs/core/core.h"
+#include "uccs/api/inner.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -132,13 +131,13 @@ static int cache_of(int cpu)
     return (int)read_number(CPU "cache/index3/id", cpu);
 }
 
-static int itself(int cpu)
+static int number_of(int cpu)
 {
     return cpu;
 }
 
 /* Returns the number that all processors of the set share, or -1 when they differ. */
-static int common(const cpu_set_t *set, int (*of)(int cpu))
+static int common_number(const cpu_set_t *set, int (*of)(int cpu))
 {
     int found = -1;
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
@@ -175,11 +174,11 @@ void uccs_locality_find(struct uccs_locality *place)
     CPU_ZERO(&set);
     if (sched_getaffinity(0, sizeof set, &set) != 0)
         CPU_ZERO(&set);
-    place->numa = common(&set, numa_of);
-    place->socket = common(&set, socket_of);
-    place->cache = common(&set, cache_of);
-    place->core = common(&set, core_of);
-    place->hwthread = common(&set, itself);
+    place->numa = common_number(&set, numa_of);
+    place->socket = common_number(&set, socket_of);
+    place->cache = common_number(&set, cache_of);
+    place->core = common_number(&set, core_of);
+    place->hwthread = common_number(&set, number_of);
     (void)uccs_rte_machine_query(&place->machine);
     find_networks(place);
 }

@@ -1,11 +1,10 @@
 /* Life, identity and locality of uccs_rte.h. Processes exchange all facts about each other once, in uccs_rte_init, and
  * afterwards only read them. */
-#include "uccs/api/rte_locality.h"
+#include "uccs/api/inner.h"
 
 #include "base/atomic.h"
 #include "base/log.h"
 #include "rte/rte.h"
-#include "uccs/am/am.h"
 #include "uccs/coll/coll.h"
 
 #include <pthread.h>
@@ -17,9 +16,9 @@ const struct uccs_rte_dt uccs_rte_float4 = {4}, uccs_rte_float8 = {8}, uccs_rte_
 
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
 static int users;
-static struct uccs_locality *places; /* by PE; release by exchange, acquire by place_of */
+static struct uccs_locality *places; /* by PE; release by exchange_places, acquire by place_of */
 
-static int exchange(void)
+static int exchange_places(void)
 {
     struct uccs_locality mine, *all = calloc((size_t)uccs_core.npes, sizeof *all);
     if (!all)
@@ -39,7 +38,7 @@ int uccs_rte_init(uccs_group_t *world)
     pthread_mutex_lock(&life);
     if (users == 0) {
         status = uccs_init();
-        if (status == UCCS_OK && (status = exchange()) != UCCS_OK)
+        if (status == UCCS_OK && (status = exchange_places()) != UCCS_OK)
             uccs_finalize();
     }
     users += status == UCCS_OK;
@@ -115,7 +114,7 @@ int uccs_rte_cmp_ec(uccs_rte_ec_t a, uccs_rte_ec_t b)
 
 static const struct uccs_locality *place_of(uccs_rte_ec_t ec)
 {
-    const struct uccs_locality *all = atomic_load_acquire(&places); /* release: exchange */
+    const struct uccs_locality *all = atomic_load_acquire(&places); /* release: exchange_places */
     uintptr_t pe = (uintptr_t)ec - 1;
     return all && pe < (uintptr_t)uccs_core.npes ? &all[pe] : 0;
 }
@@ -137,7 +136,7 @@ const char *uccs_rte_ec_node_name(uccs_rte_ec_t ec)
     return uccs_rte_ec_hostname(ec);
 }
 
-static int shared(int mine, int theirs, int bit)
+static int shared_level(int mine, int theirs, int bit)
 {
     return mine >= 0 && mine == theirs ? bit : 0;
 }
@@ -149,11 +148,12 @@ int uccs_rte_ec_locality(uccs_rte_ec_t ec)
         return UCCS_RTE_PROC_LOCALITY_UNKNOWN;
     if (mine->node != theirs->node)
         return UCCS_RTE_PROC_ON_CLUSTER;
-    return UCCS_RTE_PROC_ON_CLUSTER | UCCS_RTE_PROC_ON_NODE | shared(mine->numa, theirs->numa, UCCS_RTE_PROC_ON_NUMA) |
-           shared(mine->socket, theirs->socket, UCCS_RTE_PROC_ON_SOCKET) |
-           shared(mine->cache, theirs->cache, UCCS_RTE_PROC_ON_L3CACHE) |
-           shared(mine->core, theirs->core, UCCS_RTE_PROC_ON_CORE) |
-           shared(mine->hwthread, theirs->hwthread, UCCS_RTE_PROC_ON_HWTHREAD);
+    return UCCS_RTE_PROC_ON_CLUSTER | UCCS_RTE_PROC_ON_NODE |
+           shared_level(mine->numa, theirs->numa, UCCS_RTE_PROC_ON_NUMA) |
+           shared_level(mine->socket, theirs->socket, UCCS_RTE_PROC_ON_SOCKET) |
+           shared_level(mine->cache, theirs->cache, UCCS_RTE_PROC_ON_L3CACHE) |
+           shared_level(mine->core, theirs->core, UCCS_RTE_PROC_ON_CORE) |
+           shared_level(mine->hwthread, theirs->hwthread, UCCS_RTE_PROC_ON_HWTHREAD);
 }
 
 int uccs_rte_ec_machine(uccs_rte_ec_t ec, struct uccs_rte_machine *machine)

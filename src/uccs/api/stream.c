@@ -5,7 +5,6 @@
 #include "uccs/am/am.h"
 #include "uccs/coll/coll.h"
 #include "uccs/core/progress.h"
-#include "uccs/core/fence.h"
 #include "uccs/core/wait_record.h"
 
 #include <pthread.h>

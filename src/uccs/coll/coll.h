@@ -89,6 +89,10 @@ void uccs_tagged_close(void);
 void uccs_oob_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
 /* Runs callbacks that are due. Returns their number. */
 int uccs_oob_deliver(void);
+/* Data of uccs_rte.h in pieces: whether all have memory and a type, their bytes in all, and one behind the other. */
+bool uccs_oob_valid(const struct uccs_rte_iovec *iov, uint32_t count);
+size_t uccs_oob_bytes(const struct uccs_rte_iovec *iov, uint32_t count);
+void uccs_oob_copy(char *to, const struct uccs_rte_iovec *iov, uint32_t count);
 /* Beginning and end of a life. uccs_oob_open returns false when there is no memory. */
 bool uccs_oob_open(void);
 void uccs_oob_close(void);

@@ -129,7 +129,7 @@ void uccs_oob_arrived(uccs_am_token_t token, const void *payload, size_t length,
 
 /* --- Arguments */
 
-static size_t bytes_of(const struct uccs_rte_iovec *iov, uint32_t count)
+size_t uccs_oob_bytes(const struct uccs_rte_iovec *iov, uint32_t count)
 {
     size_t bytes = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -137,7 +137,7 @@ static size_t bytes_of(const struct uccs_rte_iovec *iov, uint32_t count)
     return bytes;
 }
 
-static bool valid_iov(const struct uccs_rte_iovec *iov, uint32_t count)
+bool uccs_oob_valid(const struct uccs_rte_iovec *iov, uint32_t count)
 {
     if (count && !iov)
         return false;
@@ -145,6 +145,16 @@ static bool valid_iov(const struct uccs_rte_iovec *iov, uint32_t count)
         if (!iov[i].type || (iov[i].count && !iov[i].iov_base))
             return false;
     return true;
+}
+
+void uccs_oob_copy(char *to, const struct uccs_rte_iovec *iov, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const size_t part = uccs_oob_bytes(&iov[i], 1);
+        if (part)
+            memcpy(to, iov[i].iov_base, part);
+        to += part;
+    }
 }
 
 /* Returns false when the peer is no member or there is no group, when uccs.h is not in use, and in a handler. */
@@ -171,24 +181,18 @@ static struct uccs_bounce *fill_block(size_t bytes, const struct uccs_rte_iovec 
             return 0;
         uccs_am_serve(&wait);
     }
-    char *to = block->payload + sizeof(struct head);
-    for (uint32_t i = 0; i < count; i++) {
-        size_t part = bytes_of(&iov[i], 1);
-        if (part)
-            memcpy(to, iov[i].iov_base, part);
-        to += part;
-    }
+    uccs_oob_copy(block->payload + sizeof(struct head), iov, count);
     return block;
 }
 
 int uccs_rte_send(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rte_ec_t dest, int tag, uccs_group_t group)
 {
     struct head head;
-    if (dest == UCCS_RTE_ANYSOURCE || !valid_iov(iov, count) || !make_head(dest, tag, group, &head))
+    if (dest == UCCS_RTE_ANYSOURCE || !uccs_oob_valid(iov, count) || !make_head(dest, tag, group, &head))
         return UCCS_ERR_INVALID;
     int pe = head.source;
     head.source = uccs_core.me;
-    size_t bytes = bytes_of(iov, count);
+    size_t bytes = uccs_oob_bytes(iov, count);
     struct uccs_bounce *block = fill_block(bytes, iov, count);
     if (!block)
         return UCCS_ERR_NO_MEMORY;
@@ -237,9 +241,9 @@ static struct arrival *take_arrival(const struct head *wanted)
 
 int uccs_rte_unpack(const struct uccs_rte_iovec *data, const void *src, uint32_t *offset)
 {
-    if (!data || !src || !offset || !valid_iov(data, 1))
+    if (!data || !src || !offset || !uccs_oob_valid(data, 1))
         return UCCS_ERR_INVALID;
-    size_t bytes = bytes_of(data, 1);
+    size_t bytes = uccs_oob_bytes(data, 1);
     if (bytes)
         memcpy(data->iov_base, (const char *)src + *offset, bytes);
     *offset += (uint32_t)bytes;
@@ -251,12 +255,12 @@ int uccs_rte_recv(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rte_ec_
     struct head wanted;
     struct uccs_wait wait uccs_scoped = {0};
     struct arrival *found;
-    if (!valid_iov(iov, count) || !make_head(source, tag, group, &wanted))
+    if (!uccs_oob_valid(iov, count) || !make_head(source, tag, group, &wanted))
         return UCCS_ERR_INVALID;
     while (!(found = take_arrival(&wanted)))
         if (uccs_oob_deliver() == 0)
             uccs_am_serve(&wait);
-    int status = found->bytes == bytes_of(iov, count) ? UCCS_OK : UCCS_ERR_FAILED;
+    int status = found->bytes == uccs_oob_bytes(iov, count) ? UCCS_OK : UCCS_ERR_FAILED;
     uint32_t offset = 0;
     for (uint32_t i = 0; i < count && status == UCCS_OK; i++)
         status = uccs_rte_unpack(&iov[i], found->data, &offset);

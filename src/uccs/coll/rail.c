@@ -38,13 +38,7 @@ static void send_counted(struct uccs_coll *c, int node, int rank, void *dest, co
     const struct proto_notify landed = {.what = PROTO_SIGNAL_ADD,
                                         .place = uccs_nodes_line(team, node, TEAM_LANDED),
                                         .value = 1};
-    (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_INTERNAL_PUT,
-                                              .pe = pe,
-                                              .at = uccs_coll_place(c->call, "dest", dest, pe),
-                                              .source = from,
-                                              .bytes = bytes,
-                                              .with = &landed,
-                                              .held = &c->memory.held});
+    uccs_nodes_put(pe, uccs_coll_place(c->call, "dest", dest, pe), from, bytes, &landed, &c->memory.held);
 }
 
 /* All internal puts for this PE have come; the step that sends has added their number to nodes->landed. */
@@ -187,13 +181,7 @@ static void pass_to(struct uccs_coll *c, int distance, const char *from, size_t 
     struct proto_address flag = uccs_nodes_line(team, node, TEAM_CHUNKS);
     flag.offset += at / chunk_of(c) * sizeof(uint64_t);
     const struct proto_notify set = {.what = PROTO_SIGNAL_SET, .place = flag, .value = number_of(c)};
-    (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_INTERNAL_PUT,
-                                              .pe = pe,
-                                              .at = uccs_coll_place(c->call, "dest", c->dest + at, pe),
-                                              .source = from + at,
-                                              .bytes = bytes,
-                                              .with = &set,
-                                              .held = &c->memory.held});
+    uccs_nodes_put(pe, uccs_coll_place(c->call, "dest", c->dest + at, pe), from + at, bytes, &set, &c->memory.held);
 }
 
 /* Sends to the nodes that come after mine, counted from the root's node. */
@@ -341,13 +329,7 @@ static void send_chunk(struct rail *rail, int node, bool result, size_t chunk, c
         there =
             uccs_coll_place(rail->c->call, "dest", rail->c->dest + (rail->from + chunk * rail->chunk) * rail->size, pe);
     const struct proto_notify set = {.what = PROTO_SIGNAL_SET, .place = flag, .value = 1};
-    (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_INTERNAL_PUT,
-                                              .pe = pe,
-                                              .at = there,
-                                              .source = from,
-                                              .bytes = elements_of(rail, chunk) * rail->size,
-                                              .with = &set,
-                                              .held = &rail->c->memory.held});
+    uccs_nodes_put(pe, there, from, elements_of(rail, chunk) * rail->size, &set, &rail->c->memory.held);
 }
 
 /* Folds my node's members onto the sums, block by block, so that the sums stay in the nearest cache. */

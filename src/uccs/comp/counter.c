@@ -39,9 +39,24 @@ static uint32_t job_number(uint32_t slot)
     return slot % 2 ? (slot - 1 + NODE_JOB_COUNTERS) / 2 : slot / 2;
 }
 
+int uccs_counter_look(const void *what)
+{
+    const struct uccs_counter_wanted *wanted = what;
+    if (wanted->counter && !uccs_counter_live(wanted->counter))
+        return UCCS_ERR_STALE;
+    const int64_t now = wanted->counter ? uccs_counter_get(wanted->counter)
+                                        : (int64_t)atomic_load_acquire(wanted->word); /* release: signals, atomics */
+    return now >= wanted->at_least ? UCCS_OK : UCCS_IN_PROGRESS;
+}
+
 void uccs_counter_reason(const void *what, struct uccs_reason *reason)
 {
     const struct uccs_counter_wanted *wanted = what;
+    if (!wanted->counter) {
+        reason->on = uccs_reason_variable(wanted->word, KIND_I64, ">=", (uint64_t)wanted->at_least);
+        reason->value = atomic_load_relaxed(wanted->word);
+        return;
+    }
     const struct uccs_counter_line *line = uccs_counter_mine(wanted->counter);
     const uint32_t slot = uccs_counter_slot(wanted->counter);
     reason->on = uccs_reason_variable(&line->count, KIND_I64, ">=", (uint64_t)wanted->at_least);

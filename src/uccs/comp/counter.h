@@ -129,11 +129,15 @@ static inline int64_t uccs_counter_get(uccs_counter counter)
     return atomic_load_acquire(&uccs_counter_mine(counter)->count); /* release: uccs_counter_arrive */
 }
 
-/* Tells what a wait for a counter is for: `what` is a struct uccs_counter_wanted. For uccs_reason_function (core/wait.h). */
+/* What a wait is for: a counter of this PE, or a word of this process, which counts as signed, is at least so much. */
 struct uccs_counter_wanted {
-    uccs_counter counter;
+    uccs_counter counter; /* 0: the word */
     int64_t at_least;
+    const uint64_t *word;
 };
+/* Both take a struct uccs_counter_wanted. look returns UCCS_OK, UCCS_IN_PROGRESS, or UCCS_ERR_STALE when the counter is not in use;
+ * reason is for uccs_reason_function (core/wait_record.h). */
+int uccs_counter_look(const void *what);
 struct uccs_reason;
 void uccs_counter_reason(const void *what, struct uccs_reason *reason);
 

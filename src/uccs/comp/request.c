@@ -1,6 +1,6 @@
 #include "uccs/comp/request.h"
 
-#include "uccs/core/fence.h"
+#include "uccs/core/core.h"
 #include "uccs/core/task.h"
 
 #include <inttypes.h>

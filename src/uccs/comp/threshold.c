@@ -1,15 +1,13 @@
 #include "uccs/comp/threshold.h"
 
-#include "base/kind.h"
 #include "uccs/core/progress.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <uccs.h>
 
 struct awaited {
-    uccs_counter counter; /* 0: the word */
-    const uint64_t *word;
-    int64_t at_least;
+    struct uccs_counter_wanted what;
     struct uccs_request *request;
     struct awaited *next;
 };
@@ -17,43 +15,32 @@ struct awaited {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list, and whether the source is registered */
 static struct awaited *list;
 
-enum state { WAITING, REACHED, LOST };
-
-static enum state state_of(const struct awaited *what)
+static void finish_threshold(struct awaited *awaited, bool failed)
 {
-    if (what->counter && !uccs_counter_live(what->counter))
-        return LOST;
-    int64_t now = what->counter ? uccs_counter_get(what->counter)
-                                : (int64_t)atomic_load_acquire(what->word); /* release: signals, atomics */
-    return now >= what->at_least ? REACHED : WAITING;
-}
-
-static void finish_threshold(struct awaited *what, bool failed)
-{
-    struct uccs_request *request = what->request;
-    free(what);
+    struct uccs_request *request = awaited->request;
+    free(awaited);
     uccs_request_finish(request, failed);
 }
 
-static int look(void *unused);
-static struct uccs_progress_source source = {.poll = look, .when = UCCS_PROGRESS_LOOK};
+static int look_at_thresholds(void *unused);
+static struct uccs_progress_source source = {.poll = look_at_thresholds, .when = UCCS_PROGRESS_LOOK};
 
 /* Takes off the list what is over. Returns 1 when something was, else 0. */
-static int look(void *unused)
+static int look_at_thresholds(void *unused)
 {
     (void)unused;
     int found = 0;
     if (pthread_mutex_trylock(&lock) != 0)
         return 0;
     for (struct awaited **at = &list; *at;) {
-        struct awaited *what = *at;
-        enum state state = state_of(what);
-        if (state == WAITING) {
-            at = &what->next;
+        struct awaited *awaited = *at;
+        const int status = uccs_counter_look(&awaited->what);
+        if (status == UCCS_IN_PROGRESS) {
+            at = &awaited->next;
             continue;
         }
-        *at = what->next;
-        finish_threshold(what, state == LOST);
+        *at = awaited->next;
+        finish_threshold(awaited, status != UCCS_OK);
         found = 1;
     }
     if (!list)
@@ -62,15 +49,16 @@ static int look(void *unused)
     return found;
 }
 
-static bool add_threshold(struct awaited what)
+bool uccs_threshold_add(const struct uccs_counter_wanted *what, struct uccs_request *request)
 {
     struct awaited *made = malloc(sizeof *made);
     if (!made)
         return false;
-    *made = what;
-    uccs_request_begin(made->request);
-    if (state_of(made) != WAITING) {
-        finish_threshold(made, state_of(made) == LOST);
+    *made = (struct awaited){.what = *what, .request = request};
+    uccs_request_begin(request);
+    const int status = uccs_counter_look(what);
+    if (status != UCCS_IN_PROGRESS) {
+        finish_threshold(made, status != UCCS_OK);
         return true;
     }
     pthread_mutex_lock(&lock);
@@ -82,35 +70,15 @@ static bool add_threshold(struct awaited what)
     return true;
 }
 
-bool uccs_threshold_counter(uccs_counter counter, int64_t at_least, struct uccs_request *request)
-{
-    return add_threshold((struct awaited){.counter = counter, .at_least = at_least, .request = request});
-}
-
-bool uccs_threshold_word(const uint64_t *word, int64_t at_least, struct uccs_request *request)
-{
-    return add_threshold((struct awaited){.word = word, .at_least = at_least, .request = request});
-}
-
-static void tell_threshold(const struct awaited *what, struct uccs_reason *reason)
-{
-    if (what->counter) {
-        uccs_counter_reason(&(struct uccs_counter_wanted){what->counter, what->at_least}, reason);
-        return;
-    }
-    reason->on = uccs_reason_variable(what->word, KIND_I64, ">=", (uint64_t)what->at_least);
-    reason->value = atomic_load_relaxed(what->word);
-}
-
 bool uccs_threshold_tell(const struct uccs_request *request, struct uccs_reason *reason)
 {
     bool known = false;
     if (pthread_mutex_trylock(&lock) != 0)
         return false;
-    for (const struct awaited *what = list; what && !known; what = what->next) {
-        known = uccs_request_counts(request, what->request);
+    for (const struct awaited *awaited = list; awaited && !known; awaited = awaited->next) {
+        known = uccs_request_counts(request, awaited->request);
         if (known)
-            tell_threshold(what, reason);
+            uccs_counter_reason(&awaited->what, reason);
     }
     pthread_mutex_unlock(&lock);
     return known;
@@ -122,9 +90,9 @@ void uccs_threshold_close(void)
     if (list)
         uccs_progress_remove(&source);
     while (list) {
-        struct awaited *what = list;
-        list = what->next;
-        finish_threshold(what, true);
+        struct awaited *awaited = list;
+        list = awaited->next;
+        finish_threshold(awaited, true);
     }
     pthread_mutex_unlock(&lock);
 }

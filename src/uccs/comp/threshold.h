@@ -9,11 +9,9 @@
 #include "uccs/comp/counter.h"
 #include "uccs/comp/request.h"
 
-/* The request, an object, counts one operation until the counter of this PE is at least `at_least`. The operation fails
- * when the counter is shut first, or when the life ends. Returns false when memory is exhausted. */
-bool uccs_threshold_counter(uccs_counter counter, int64_t at_least, struct uccs_request *request);
-/* The same for a word, which counts as signed. The word must exist until then. */
-bool uccs_threshold_word(const uint64_t *word, int64_t at_least, struct uccs_request *request);
+/* The request, an object, counts one operation until the counter or word is at least so much. The operation fails when the
+ * counter is shut first, or when the life ends. A word must exist until then. Returns false when memory is exhausted. */
+bool uccs_threshold_add(const struct uccs_counter_wanted *what, struct uccs_request *request);
 
 /* Fills in the first counter or word that the request waits for. Returns false when there is none. For uccs_request_reason_add. */
 bool uccs_threshold_tell(const struct uccs_request *request, struct uccs_reason *reason);

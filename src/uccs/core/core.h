@@ -31,9 +31,14 @@ struct uccs_core {
     uint32_t index;           /* mine among them */
     const uint32_t *index_of; /* of a scattered node: where each PE lies (node.h), by its number; else null */
     const int *pe_of;         /* of a scattered node: the PE of each index */
-    char *groups;             /* group area of the node's memory */
-    char *counters;           /* counter area */
-    char *pe_shared;          /* of struct uccs_pe_shared, one per PE */
+    uintptr_t globals_start;  /* my globals, also where the peers have others; empty when they are private */
+    size_t globals_bytes;
+    size_t adapter_at, adapter_bytes; /* the adapter's part of a heap (memory.h) */
+    char *regions;                    /* region of node index 0, as mapped here (mem/region.h) */
+    size_t region_bytes;              /* of each PE */
+    char *groups;                     /* group area of the node's memory */
+    char *counters;                   /* counter area */
+    char *pe_shared;                  /* of struct uccs_pe_shared, one per PE */
     uint32_t naps; /* a waiter's sleeps double this often at most: more where many PEs share a core (wait.c) */
 };
 
@@ -64,6 +69,21 @@ static inline int uccs_pe_at(uint32_t index)
 static inline bool uccs_far_pe(int pe)
 {
     return pe >= 0 && pe < uccs_core.npes && uccs_index(pe) >= uccs_core.pes;
+}
+
+/* Order and completion on the node. An operation is complete when its stores are visible, so both functions are fences of the
+ * processor; they order the calling thread's operations. For peers of other nodes see proto/proto.h. */
+
+/* Orders earlier puts and atomics before later ones, per target. Partner: the acquire loads in wait loops. */
+static inline void uccs_fence_stores(void)
+{
+    atomic_fence_release();
+}
+
+/* Completes earlier operations at their targets before anything that follows, loads included. */
+static inline void uccs_quiet(void)
+{
+    atomic_fence_seqcst();
 }
 
 /* Number of programs and libraries that are between uccs_init and uccs_finalize. These two functions store it

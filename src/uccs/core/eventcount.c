@@ -26,14 +26,14 @@ bool uccs_crowd_is_awake(void)
 /* --- Telling */
 
 /* Under the lock. Partner: sleep_on_count. */
-static void grow(struct uccs_eventcount *events)
+static void grow_count(struct uccs_eventcount *events)
 {
     atomic_store_seqcst(&events->count, events->count + 1);
 }
 
 void uccs_eventcount_tell(struct uccs_eventcount *events)
 {
-    grow(events);
+    grow_count(events);
     atomic_store_relaxed(&events->told, 1);
 }
 
@@ -51,7 +51,7 @@ lat_cold void uccs_eventcount_wake(struct uccs_eventcount *events, int most)
 lat_cold static void wake_successor(const struct uccs_follower *me)
 {
     pthread_mutex_lock(me->lock);
-    grow(me->events);
+    grow_count(me->events);
     pthread_mutex_unlock(me->lock);
     uccs_eventcount_wake(me->events, 1);
 }
@@ -81,7 +81,7 @@ static int sleep_on_count(struct uccs_eventcount *events, uint32_t seen, long na
     return why;
 }
 
-static void follow(const struct uccs_follower *me, struct uccs_wait *wait)
+static void follow_leader(const struct uccs_follower *me, struct uccs_wait *wait)
 {
     const long most = atomic_load_relaxed(&uccs_progress_program) ? WITH_PROGRAM : LONGEST;
     if (sleep_on_count(me->events, me->seen, most) == ETIMEDOUT && !uccs_progress_poll_program())
@@ -99,7 +99,7 @@ static void wake_followers(const struct uccs_follower *me)
     uccs_eventcount_unlock(me->events, me->lock);
 }
 
-static void lead(const struct uccs_follower *me)
+static void lead_once(const struct uccs_follower *me)
 {
     wake_followers(me);
     uccs_eventcount_led_here = me->events;
@@ -110,11 +110,11 @@ static void lead(const struct uccs_follower *me)
 lat_cold bool uccs_follower_may_look_slow(struct uccs_follower *me, struct uccs_wait *wait)
 {
     struct uccs_eventcount *events = me->events;
-    const uint32_t count = atomic_load_acquire(&events->count); /* seqcst: grow */
+    const uint32_t count = atomic_load_acquire(&events->count); /* seqcst: grow_count */
     if (uccs_progress_thread_me || (uccs_eventcount_led_here && !me->leads))
         return true; /* others depend on what this thread serves */
     if (me->leads) {
-        lead(me);
+        lead_once(me);
         return true;
     }
     if (count != me->seen)
@@ -122,7 +122,7 @@ lat_cold bool uccs_follower_may_look_slow(struct uccs_follower *me, struct uccs_
     else if (!atomic_load_relaxed(&events->led) && !atomic_exchange_seqcst(&events->led, 1))
         me->leads = true;
     else
-        follow(me, wait);
+        follow_leader(me, wait);
     return false;
 }
 

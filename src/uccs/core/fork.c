@@ -141,7 +141,7 @@ static unwatched int make_private(const struct uccs_fork_range *own)
 }
 
 /* The text of strerror may take a lock. */
-static const char *reason(int error)
+static const char *reason_of(int error)
 {
     return error == ENOMEM                      ? "no memory is left"
            : error == EMFILE || error == ENFILE ? "too many files are open"
@@ -159,7 +159,7 @@ void uccs_fork_prepare(struct uccs_fork_call *call)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &call->before);
     if (pipe2(call->notice, O_CLOEXEC) != 0)
-        log_line("fork: no pipe to the child (%s): it may see later stores of its parent", reason(errno));
+        log_line("fork: no pipe to the child (%s): it may see later stores of its parent", reason_of(errno));
 }
 
 void uccs_fork_in_parent(struct uccs_fork_call *call)
@@ -184,7 +184,7 @@ void uccs_fork_in_child(struct uccs_fork_call *call)
         if (guarded.own[i].start)
             status = make_private(&guarded.own[i]);
     if (status) {
-        log_line("fork: the child cannot have a copy of its parent's symmetric memory: %s; it ends", reason(status));
+        log_line("fork: the child cannot have a copy of its parent's symmetric memory: %s; it ends", reason_of(status));
         _exit(LAT_EXIT);
     }
     guarded.fd = -1; /* fork copies this memory for the child's own children as usual */
@@ -199,7 +199,7 @@ void uccs_fork_in_child(struct uccs_fork_call *call)
     errno = kept;
 }
 
-static void prepare(void)
+static void prepare_fork(void)
 {
     uccs_fork_prepare(&under_way);
 }
@@ -248,7 +248,7 @@ int uccs_fork_guard(const struct uccs_fork_ranges *ranges)
         guarded.fd = -1;
         return 0;
     }
-    int status = registered ? 0 : pthread_atfork(prepare, in_parent, in_child);
+    int status = registered ? 0 : pthread_atfork(prepare_fork, in_parent, in_child);
     if (!status) {
         registered = true;
         status = leave_out_peers(ranges);

@@ -13,7 +13,6 @@
 #include "base/env.h"
 #include "rte/rte.h"
 #include "uccs/core/fork.h"
-#include "uccs/core/layers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +36,7 @@ extern int MPI_Init(int *argc, char ***argv) __attribute__((weak));
 
 /* Grows a file to so many bytes, unless it is larger. A limit that forbids it would be told by a deadly signal. Returns 0
  * or an errno value. */
-static int grow(int fd, uint64_t bytes)
+static int grow_file(int fd, uint64_t bytes)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur)
@@ -63,7 +62,7 @@ static int move_into_slice(void)
     else if (__atomic_exchange_n(&node->pe[index].slice_taken, 1, __ATOMIC_RELAXED))
         status = EEXIST;
     else
-        status = grow(fd, node_slices_at(node->size) + node->size * stride);
+        status = grow_file(fd, node_slices_at(node->size) + node->size * stride);
     munmap(node, node_groups_at(node->size));
     status = status ? status : image_move(&globals.image, fd, (off_t)at);
     if (!status) {
@@ -84,7 +83,7 @@ static int move_onto_file(void)
     if (made >= 0)
         close(made);
     if (!status)
-        status = grow(fd, image_bytes(&globals.image));
+        status = grow_file(fd, image_bytes(&globals.image));
     if (!status)
         status = image_move(&globals.image, fd, 0);
     if (!status) {
@@ -98,7 +97,7 @@ static int move_onto_file(void)
 }
 
 /* What a child of fork needs, as after init (memory.c), which replaces this guard by its own. */
-static int guard(void)
+static int guard_fork(void)
 {
     struct uccs_fork_ranges ranges = {
         .fd = globals.fd,
@@ -108,7 +107,7 @@ static int guard(void)
 }
 
 /* Returns null, or the reason why nothing has moved. */
-static const char *move(void)
+static const char *move_globals(void)
 {
     static char text[200];
     struct stat info;
@@ -124,7 +123,7 @@ static const char *move(void)
     if (!status) {
         owner = getpid();
         file = fstat(globals.fd, &info) == 0 ? info.st_ino : 0;
-        status = guard();
+        status = guard_fork();
     }
     if (!status)
         return 0;
@@ -139,7 +138,7 @@ void uccs_globals_move(void)
     if (owner == getpid())
         return;
     globals = (struct uccs_globals){.fd = -1};
-    globals.why = move();
+    globals.why = move_globals();
 }
 
 /* Says nothing when the globals cannot move: a call that needs them will. A program with the rights of another user trusts no

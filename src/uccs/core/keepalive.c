@@ -54,7 +54,7 @@ static struct connection *connections;
 static struct listener listener = {.fd = -1, .timer = -1};
 static struct routes here; /* of this PE */
 static int events = -1, patience;
-static uint32_t ends_expected; /* release: uccs_keepalive_expect_end; acquire: receive */
+static uint32_t ends_expected; /* release: uccs_keepalive_expect_end; acquire: receive_word */
 
 static void set_keepalive(int fd)
 {
@@ -187,7 +187,7 @@ static void send_goodbye(void)
     }
 }
 
-static void receive(struct connection *connection)
+static void receive_word(struct connection *connection)
 {
     char word;
     ssize_t got = recv(connection->fd, &word, 1, 0);
@@ -219,7 +219,7 @@ static void serve_connection(struct connection *connection)
         dialer_event(connection->dialer);
         judge_dialer(connection);
     } else if (connection->fd >= 0) {
-        receive(connection);
+        receive_word(connection);
     }
 }
 

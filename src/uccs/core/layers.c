@@ -1,7 +1,6 @@
-#include "uccs/core/layers.h"
+#include "uccs/core/globals.h"
 
 #include "base/env.h"
-#include "base/image.h"
 
 #include <dlfcn.h>
 #include <limits.h>

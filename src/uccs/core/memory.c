@@ -71,7 +71,7 @@ static void ask_for_globals(struct node_pe *me)
 }
 
 /* Writes this PE's wishes into its record in the node's memory. */
-static void ask(const struct uccs_memory_want *want)
+static void ask_for_memory(const struct uccs_memory_want *want)
 {
     struct node_pe *me = rte.me;
     map.adapter_at = node_align(want->heap_bytes);
@@ -119,7 +119,7 @@ static uint64_t lay_out(struct node *node, uint64_t heap, uint64_t globals, uint
 }
 
 /* One PE runs this while the others wait. It leaves file_bytes at 0 when it fails. */
-static void agree(void *region_bytes)
+static void agree_on_layout(void *region_bytes)
 {
     struct node *node = rte.node;
     uint64_t heap = 0, globals = 0;
@@ -184,16 +184,10 @@ static uint32_t my_slot(void)
     return map.topology.slot + map.topology.index;
 }
 
-char *uccs_memory_region(uint32_t index, size_t *bytes)
-{
-    *bytes = rte.node->region_stride;
-    return map.base + rte.node->region_at + (map.topology.slot + index) * rte.node->region_stride;
-}
-
 /* Maps the globals of a PE where its slot has them. Returns 0 or an errno value. */
 static int map_globals_of(uint32_t index)
 {
-    const struct node_pe *pe = &rte.node->pe[index]; /* the barrier around agree published it */
+    const struct node_pe *pe = &rte.node->pe[index]; /* the barrier around agree_on_layout published it */
     char *at = image_of(uccs_topology_slot(index));
     if (pe->image_fd > 0)
         return uccs_globals_map(pe->pid, pe->image_fd, at, pe->image_bytes);
@@ -331,6 +325,12 @@ static void publish_core(size_t heap_bytes)
         .index = topology->index,
         .index_of = topology->index_of,
         .pe_of = topology->pe_of,
+        .globals_start = map.image_start,
+        .globals_bytes = map.image_bytes,
+        .adapter_at = map.adapter_at,
+        .adapter_bytes = map.adapter_bytes,
+        .regions = map.base + node->region_at + topology->slot * node->region_stride,
+        .region_bytes = node->region_stride,
         .groups = area_of_node(node_groups_at(node->size), GROUP_BYTES),
         .counters = area_of_node(node_counters_at(node->size), (size_t)NODE_COUNTERS * CACHE_LINE),
         .pe_shared = area_of_node(node_own_at(node->size), NODE_PE_SHARED_BYTES),
@@ -343,7 +343,7 @@ static void publish_core(size_t heap_bytes)
 }
 
 /* Opens a later life of the library with the maps and sizes of the first one. Returns 0. */
-static int reopen(void)
+static int reopen_memory(void)
 {
     uccs_core = map.core;
     return rte_job_barrier() ? 0 : -1;
@@ -352,13 +352,13 @@ static int reopen(void)
 int uccs_memory_open(const struct uccs_memory_want *want)
 {
     if (map.base)
-        return reopen();
+        return reopen_memory();
     if (uccs_topology_find(&map.topology) != 0)
         return -1;
-    ask(want);
+    ask_for_memory(want);
     size_t region_bytes = want->region_bytes((uint32_t)rte.node_size);
-    if (!rte_node_barrier_last(agree, &region_bytes) || rte.node->file_bytes == 0)
-        return -1; /* the PE that ran agree has printed why */
+    if (!rte_node_barrier_last(agree_on_layout, &region_bytes) || rte.node->file_bytes == 0)
+        return -1; /* the PE that ran agree_on_layout has printed why */
     if (map_file() != 0)
         return -1;
     map_globals();
@@ -376,36 +376,13 @@ void uccs_memory_close(void)
     uccs_core = (struct uccs_core){.me = uccs_core.me, .npes = uccs_core.npes, .spin = uccs_core.spin};
 }
 
-static bool is_adapters(size_t offset)
-{
-    return offset - map.adapter_at < map.adapter_bytes;
-}
-
-size_t uccs_memory_adapter(size_t *offset)
-{
-    *offset = map.adapter_at;
-    return map.adapter_bytes;
-}
-
-bool uccs_memory_of_adapter(const void *addr)
-{
-    return uccs_core.pes && is_adapters((uintptr_t)addr - uccs_core.heap_start);
-}
-
-size_t uccs_memory_heap_whole(void)
-{
-    return map.adapter_bytes ? map.adapter_at + map.adapter_bytes : uccs_core.heap_bytes;
-}
-
 enum uccs_segment uccs_memory_find(const void *addr, size_t *offset)
 {
     *offset = (uintptr_t)addr - uccs_core.heap_start;
-    if (*offset < uccs_core.heap_bytes || (uccs_core.pes && is_adapters(*offset)))
+    if (*offset < uccs_core.heap_bytes || uccs_memory_of_adapter(addr))
         return UCCS_HEAP;
-    *offset = (uintptr_t)addr - map.image_start;
-    if (uccs_core.pes && *offset < map.image_bytes)
-        return UCCS_IMAGE;
-    return UCCS_NOWHERE;
+    *offset = (uintptr_t)addr - uccs_core.globals_start;
+    return *offset < uccs_core.globals_bytes ? UCCS_IMAGE : UCCS_NOWHERE;
 }
 
 bool uccs_memory_same_image(int pe)
@@ -423,29 +400,8 @@ void *uccs_memory_resolve(const void *addr, int pe)
     if (index >= uccs_core.pes || segment == UCCS_NOWHERE)
         return 0;
     if (segment == UCCS_HEAP)
-        return heap_of(map.topology.slot + index) + offset;
-    return uccs_memory_same_image(uccs_pe_at(index)) ? image_of(map.topology.slot + index) + offset : 0;
-}
-
-void *uccs_memory_heap(size_t *bytes)
-{
-    *bytes = uccs_core.heap_bytes;
-    return (void *)uccs_core.heap_start;
-}
-
-char *uccs_memory_image(uint32_t index)
-{
-    return image_of(map.topology.slot + index);
-}
-
-size_t uccs_memory_image_bytes(void)
-{
-    return map.image_bytes;
-}
-
-const void *uccs_memory_image_start(void)
-{
-    return (const void *)map.image_start;
+        return (char *)(uccs_core.heap_peers + index * uccs_core.heap_stride) + offset;
+    return uccs_memory_same_image(uccs_pe_at(index)) ? uccs_memory_image(index) + offset : 0;
 }
 
 const char *uccs_memory_why_private(void)

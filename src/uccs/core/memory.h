@@ -6,7 +6,6 @@
 #define UCCS_CORE_MEMORY_H
 
 #include "uccs/core/core.h"
-#include "uccs/core/topology.h"
 
 #include <stdbool.h>
 
@@ -60,20 +59,20 @@ struct uccs_memory_want {
 int uccs_memory_open(const struct uccs_memory_want *want);
 void uccs_memory_close(void);
 
-/* Returns the start of my heap, and its size in `bytes`. The allocator calls it. */
-void *uccs_memory_heap(size_t *bytes);
-
-/* The adapter's part of the heap lies behind the heap proper: its offset from the heap's start, and its size, which is 0
- * where there is none. The network's adapter does all atomics on memory there (proto/adapter.c). uccs_near does not know
- * this memory, so operations on it go to the slow halves, which uccs_memory_find and uccs_memory_resolve serve; both treat
- * it as the heap. */
-size_t uccs_memory_adapter(size_t *offset);
-
-/* Returns true when the address is in my adapter's part. */
-bool uccs_memory_of_adapter(const void *addr);
+/* The adapter's part of the heap lies behind the heap proper, at uccs_core.adapter_at; it is empty where there is none. The network's
+ * adapter does all atomics on memory there (proto/adapter.c). uccs_near does not know this memory, so operations on it go to
+ * the slow halves, which uccs_memory_find and uccs_memory_resolve serve; both treat it as the heap. Returns true when the address
+ * is there. */
+static inline bool uccs_memory_of_adapter(const void *addr)
+{
+    return (uintptr_t)addr - uccs_core.heap_start - uccs_core.adapter_at < uccs_core.adapter_bytes;
+}
 
 /* Returns the size of my heap with the adapter's part. */
-size_t uccs_memory_heap_whole(void);
+static inline size_t uccs_memory_heap_whole(void)
+{
+    return uccs_core.adapter_bytes ? uccs_core.adapter_at + uccs_core.adapter_bytes : uccs_core.heap_bytes;
+}
 
 /* Makes core dumps hold my heap, or the adapter's part of it, up to offset `end` from now on. The allocator calls it, under its
  * lock, when it has handed out bytes up to `end`. */
@@ -83,20 +82,41 @@ void uccs_memory_used(size_t end);
  * transparent_hugepage/shmem_enabled is "advise"; elsewhere nothing changes. A page gets its size when it is first touched. */
 void uccs_memory_ask_huge(char *start, size_t bytes);
 
-/* Returns the length of my image segment, whether or not the peers have the same image; 0 when my globals are
- * private. */
-size_t uccs_memory_image_bytes(void);
+/* Return this process's mapping of a node PE's globals, whether or not my image is the same, and of its region. */
+static inline char *uccs_memory_image(uint32_t index)
+{
+    return (char *)(uccs_core.image_peers + index * uccs_core.image_stride);
+}
 
-/* Returns the start of my globals, or null when they are private. */
-const void *uccs_memory_image_start(void);
-
-/* Returns this process's mapping of a node PE's globals, whether or not my image is the same. */
-char *uccs_memory_image(uint32_t index);
-
-/* Returns this process's mapping of a node PE's region, and its size in `bytes`. */
-char *uccs_memory_region(uint32_t index, size_t *bytes);
+static inline char *uccs_memory_region(uint32_t index)
+{
+    return uccs_core.regions + index * uccs_core.region_bytes;
+}
 
 /* Returns the reason why the program's globals are not shared, or null when they are. */
 const char *uccs_memory_why_private(void);
+
+/* --- Which PEs are on this PE's node (topology.c): those of the runtime environment (rte.h), or of a pretended node. A test may
+ * pretend that the PEs of one machine are on several nodes (LATERAL_NODE_SIZE); then only PEs of one of these share memory. */
+
+struct uccs_topology {
+    int first;                /* PE of node index 0 */
+    uint32_t pes, index;      /* PEs of the node; mine among them */
+    uint32_t slot;            /* of node index 0 in the file; the slots of a node lie side by side */
+    const uint32_t *index_of; /* as in struct uccs_core; null when the node's PEs run in a row */
+    const int *pe_of;
+};
+
+/* Finds my node. Returns 0, or -1 after one line. One thread, once in a process; the functions below, any thread after it. */
+int uccs_topology_find(struct uccs_topology *found);
+
+/* Returns the slot of a PE's memory in the node's file, by its index there (rte.h). */
+uint32_t uccs_topology_slot(uint32_t index);
+
+/* Returns the number of a PE's node. */
+int uccs_node_of(int pe);
+
+/* Returns a number above that of every node. */
+int uccs_node_most(void);
 
 #endif

@@ -45,7 +45,7 @@ static struct uccs_progress_source **find_slot(enum uccs_progress_when when, con
 }
 
 /* Under the lock. Returns false when there is no room. */
-static bool enter(enum uccs_progress_when when, struct uccs_progress_source *source)
+static bool enter_source(enum uccs_progress_when when, struct uccs_progress_source *source)
 {
     if (find_slot(when, source))
         return true;
@@ -61,7 +61,7 @@ static bool enter(enum uccs_progress_when when, struct uccs_progress_source *sou
 }
 
 /* Under the lock. */
-static bool leave(enum uccs_progress_when when, const struct uccs_progress_source *source)
+static bool leave_source(enum uccs_progress_when when, const struct uccs_progress_source *source)
 {
     struct uccs_progress_source **slot = find_slot(when, source);
     if (!slot)
@@ -74,8 +74,8 @@ static bool leave(enum uccs_progress_when when, const struct uccs_progress_sourc
 bool uccs_progress_add(struct uccs_progress_source *source)
 {
     pthread_mutex_lock(&writers);
-    const bool entered =
-        (!source->poll || enter(source->when, source)) && (!source->serve || enter(UCCS_PROGRESS_SERVED, source));
+    const bool entered = (!source->poll || enter_source(source->when, source)) &&
+                         (!source->serve || enter_source(UCCS_PROGRESS_SERVED, source));
     pthread_mutex_unlock(&writers);
     return entered;
 }
@@ -84,15 +84,15 @@ void uccs_progress_remove(struct uccs_progress_source *source)
 {
     pthread_mutex_lock(&writers);
     if (source->poll)
-        (void)leave(source->when, source);
+        (void)leave_source(source->when, source);
     if (source->serve)
-        (void)leave(UCCS_PROGRESS_SERVED, source);
+        (void)leave_source(UCCS_PROGRESS_SERVED, source);
     pthread_mutex_unlock(&writers);
 }
 
 struct uccs_progress_source *uccs_progress_served(int position)
 {
-    const uint32_t most = atomic_load_acquire(&used[UCCS_PROGRESS_SERVED]); /* release: enter */
+    const uint32_t most = atomic_load_acquire(&used[UCCS_PROGRESS_SERVED]); /* release: enter_source */
     for (uint32_t i = 0; i < most; i++) {
         struct uccs_progress_source *source = atomic_load_acquire(&table[UCCS_PROGRESS_SERVED][i]);
         if (source && position-- == 0)
@@ -106,9 +106,10 @@ struct uccs_progress_source *uccs_progress_served(int position)
 int uccs_progress_poll(enum uccs_progress_when when)
 {
     int found = 0;
-    const uint32_t most = atomic_load_acquire(&used[when]); /* release: enter */
+    const uint32_t most = atomic_load_acquire(&used[when]); /* release: enter_source */
     for (uint32_t i = 0; i < most; i++) {
-        const struct uccs_progress_source *source = atomic_load_acquire(&table[when][i]); /* release: enter, leave */
+        const struct uccs_progress_source *source =
+            atomic_load_acquire(&table[when][i]); /* release: enter_source, leave_source */
         if (source)
             found |= source->poll(source->argument);
     }
@@ -122,7 +123,7 @@ static int call_program(struct uccs_progress_source **slot)
     if (!source)
         return 0;
     (void)atomic_fetch_add_seqcst(&source->inside, 1);
-    if (atomic_load_seqcst(slot) == source) { /* partner: leave */
+    if (atomic_load_seqcst(slot) == source) { /* partner: leave_source */
         running = source;
         found = source->poll(source->argument);
         running = 0;
@@ -142,7 +143,7 @@ lat_cold int uccs_progress_poll_program_slow(void)
     if (uccs_progress_barred)
         return 0;
     uccs_progress_barred++;
-    for (uint32_t i = 0; i < atomic_load_acquire(&used[UCCS_PROGRESS_PROGRAM]); i++) /* release: enter */
+    for (uint32_t i = 0; i < atomic_load_acquire(&used[UCCS_PROGRESS_PROGRAM]); i++) /* release: enter_source */
         found |= call_program(&table[UCCS_PROGRESS_PROGRAM][i]);
     uccs_progress_barred--;
     return found;
@@ -170,7 +171,7 @@ void uccs_callback_push(struct uccs_callback *callback)
     while (!atomic_cas_acqrel(&uccs_callback_queue, &first, callback)); /* acquire: uccs_callbacks_run_slow */
 }
 
-static struct uccs_callback *reverse(struct uccs_callback *last)
+static struct uccs_callback *reverse_callbacks(struct uccs_callback *last)
 {
     struct uccs_callback *first = 0;
     while (last) {
@@ -189,7 +190,8 @@ lat_cold int uccs_callbacks_run_slow(void)
     if (inside)
         return 0;
     inside = true;
-    struct uccs_callback *callback = reverse(atomic_exchange_acqrel(&uccs_callback_queue, (struct uccs_callback *)0));
+    struct uccs_callback *callback =
+        reverse_callbacks(atomic_exchange_acqrel(&uccs_callback_queue, (struct uccs_callback *)0));
     while (callback) {
         struct uccs_callback *next = callback->next;
         callback->run(callback);

@@ -24,7 +24,7 @@ static void give_back(void *number)
 }
 
 /* Under the lock. Returns the lowest free number; without one, a number that another thread has. */
-static uint32_t take(bool *shared)
+static uint32_t take_number(bool *shared)
 {
     for (uint32_t word = 0; word < WORDS; word++)
         if (~taken[word]) {
@@ -42,7 +42,7 @@ lat_cold uint32_t uccs_thread_new(void)
     pthread_mutex_lock(&lock);
     if (!has_key)
         has_key = pthread_key_create(&key, give_back) == 0;
-    const uint32_t mine = take(&shared);
+    const uint32_t mine = take_number(&shared);
     if (mine >= most)
         atomic_store_relaxed(&most, mine + 1);
     const bool returns = has_key && !shared;

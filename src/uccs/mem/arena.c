@@ -17,11 +17,6 @@ static struct heap *arenas[UCCS_ARENAS];
 /* End of the highest block of earlier lives in the arena for memory; the pages are the same. */
 static size_t former_top;
 
-static char *my_region(size_t *bytes)
-{
-    return uccs_memory_region(uccs_core.index, bytes);
-}
-
 size_t uccs_arena_program_bytes(void)
 {
     return env_size(ENV_MEMORY) & ~(size_t)(CACHE_LINE - 1);
@@ -48,8 +43,8 @@ size_t uccs_arena_want(uint32_t node_size)
 /* The program's arena and the library's lie at the end, behind the arena for memory. */
 static char *arena_start(enum uccs_arena arena)
 {
-    size_t bytes;
-    char *start = my_region(&bytes);
+    const size_t bytes = uccs_core.region_bytes;
+    char *start = uccs_memory_region(uccs_core.index);
     size_t program = bytes - UCCS_LIBRARY_BYTES - uccs_arena_program_bytes();
     return start + (arena == UCCS_ARENA_MEMORY    ? 0
                     : arena == UCCS_ARENA_PROGRAM ? program
@@ -171,8 +166,9 @@ void uccs_arena_close(void)
 
 uint32_t uccs_segment_locate(const void *start, size_t length, uint64_t *where)
 {
-    size_t first, last, bytes;
-    const char *address = start, *base = my_region(&bytes);
+    size_t first, last;
+    const size_t bytes = uccs_core.region_bytes;
+    const char *address = start, *base = uccs_memory_region(uccs_core.index);
     enum uccs_segment segment = uccs_memory_find(address, &first);
     if ((size_t)(address - base) < bytes && length <= bytes - (size_t)(address - base)) {
         *where = (uint64_t)(address - base);
@@ -186,13 +182,12 @@ uint32_t uccs_segment_locate(const void *start, size_t length, uint64_t *where)
 
 char *uccs_segment_near(int owner, uint32_t segment, uint64_t where)
 {
-    size_t bytes;
     uint32_t index = uccs_index(owner);
     char *base = 0;
     switch (segment) {
     case UCCS_HEAP: base = (char *)uccs_core.heap_peers + index * uccs_core.heap_stride; break;
     case UCCS_IMAGE: base = uccs_memory_image(index); break; /* null: globals are not shared */
-    case UCCS_IN_REGION: base = uccs_memory_region(index, &bytes); break;
+    case UCCS_IN_REGION: base = uccs_memory_region(index); break;
     }
     return base ? base + where : 0;
 }
@@ -205,9 +200,7 @@ static bool shares_bytes(const void *start, size_t length, const void *segment, 
 
 bool uccs_segment_maps_partly(const void *start, size_t length)
 {
-    size_t bytes;
-    const char *region = my_region(&bytes);
-    return shares_bytes(start, length, region, bytes) ||
+    return shares_bytes(start, length, uccs_memory_region(uccs_core.index), uccs_core.region_bytes) ||
            shares_bytes(start, length, (const void *)uccs_core.heap_start, uccs_memory_heap_whole()) ||
-           shares_bytes(start, length, uccs_memory_image_start(), uccs_memory_image_bytes());
+           shares_bytes(start, length, (const void *)uccs_core.globals_start, uccs_core.globals_bytes);
 }

@@ -33,13 +33,6 @@ void uccs_arena_give(void *block);
 /* Forgets all blocks at the end of a life. */
 void uccs_arena_close(void);
 
-/* Returns the start of the region of a PE of this node. */
-static inline char *uccs_arena_region(uint32_t index)
-{
-    size_t bytes;
-    return uccs_memory_region(index, &bytes);
-}
-
 /* Where memory of a PE lies that the node maps: an offset in a segment. */
 enum { UCCS_IN_REGION = 16, UCCS_UNMAPPED = 17 }; /* besides enum uccs_segment */
 

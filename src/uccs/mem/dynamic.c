@@ -12,7 +12,7 @@ static pthread_mutex_t changes = PTHREAD_MUTEX_INITIALIZER;
 
 static struct uccs_dynamic_range *ranges_at(int owner, uint64_t offset)
 {
-    return (struct uccs_dynamic_range *)(uccs_arena_region(uccs_index(owner)) + offset);
+    return (struct uccs_dynamic_range *)(uccs_memory_region(uccs_index(owner)) + offset);
 }
 
 /* --- Reading */
@@ -209,7 +209,7 @@ static bool grow_table(struct uccs_dynamic *table)
     turn_version(table);
     table->capacity = capacity;
     atomic_store_release(&table->ranges,
-                         (uint64_t)((char *)more - uccs_arena_region(uccs_core.index))); /* acquire: begin_look */
+                         (uint64_t)((char *)more - uccs_memory_region(uccs_core.index))); /* acquire: begin_look */
     turn_version(table);
     return true;
 }

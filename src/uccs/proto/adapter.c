@@ -10,14 +10,12 @@
 
 bool proto_adapter(void)
 {
-    size_t offset;
-    return uccs_memory_adapter(&offset) && proto_adapter_works();
+    return uccs_core.adapter_bytes && proto_adapter_works();
 }
 
 bool proto_adapter_share(size_t offset, size_t bytes)
 {
-    size_t heap;
-    char *start = uccs_memory_heap(&heap);
+    char *start = (char *)uccs_core.heap_start;
     const size_t whole = uccs_memory_heap_whole();
     bool all = true;
     for (size_t piece = offset - offset % PROTO_PIECE; piece < offset + bytes; piece += PROTO_PIECE)

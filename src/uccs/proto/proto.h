@@ -14,7 +14,7 @@
 #ifndef UCCS_PROTO_PROTO_H
 #define UCCS_PROTO_PROTO_H
 
-#include "uccs/core/fence.h"
+#include "uccs/core/core.h"
 #include "uccs/core/wait.h"
 #include "uccs/proto/wire.h"
 #include "uccs/comp/request.h"

@@ -25,15 +25,14 @@ struct proto_address proto_address(const void *addr)
 static char *find_heap(uint64_t *offset, size_t *limit)
 {
     (void)offset;
-    char *start = uccs_memory_heap(limit);
     *limit = uccs_memory_heap_whole();
-    return start;
+    return (char *)uccs_core.heap_start;
 }
 
 static char *find_image(uint64_t *offset, size_t *limit)
 {
     (void)offset;
-    *limit = uccs_memory_image_bytes();
+    *limit = uccs_core.globals_bytes;
     return uccs_memory_image(uccs_core.index);
 }
 

@@ -2,7 +2,7 @@
  * the call. mem/atomic.h and mem/accumulate.h define the rules of domains; dynamic memory goes range by range (mem/dynamic.h). */
 #include "uccs/rma/inner.h"
 
-#include "uccs/core/fence.h"
+#include "uccs/core/core.h"
 #include "uccs/comp/counter.h"
 #include "uccs/mem/dynamic.h"
 

@@ -2,7 +2,7 @@
  * the choice between the node and other nodes. */
 #include "uccs/rma/inner.h"
 
-#include "uccs/core/fence.h"
+#include "uccs/core/core.h"
 #include "uccs/comp/counter.h"
 #include "uccs/comp/queue.h"
 

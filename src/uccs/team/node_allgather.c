@@ -64,14 +64,10 @@ static void allgather_send(struct uccs_node_allgather *gather, int round)
     struct proto_address flag =
         uccs_place_plus(uccs_nodes_line(team, node, channels[gather->channel] + FLAGS), flag_offset(gather, round));
     const struct proto_notify set = {.what = PROTO_SIGNAL_SET, .place = flag, .value = gather->number};
-    struct proto_op op = {.kind = PROTO_INTERNAL_PUT, .pe = pe, .with = &set, .held = &gather->held};
-    if (gather->block) {
-        op.at =
-            uccs_place_plus(uccs_nodes_line(team, node, allgather_mail(gather)), (uint64_t)distance * gather->block);
-        op.source = uccs_node_allgather_buffer(gather, 0);
-        op.bytes = (size_t)(missing < distance ? missing : distance) * gather->block;
-    }
-    (void)proto_rma_or_end(&op);
+    const struct proto_address at =
+        uccs_place_plus(uccs_nodes_line(team, node, allgather_mail(gather)), (uint64_t)distance * gather->block);
+    uccs_nodes_put(pe, at, uccs_node_allgather_buffer(gather, 0),
+                   (size_t)(missing < distance ? missing : distance) * gather->block, &set, &gather->held);
 }
 
 static void allgather_begin(struct uccs_node_allgather *gather, struct uccs_team *team, size_t block, int channel)
@@ -139,13 +135,6 @@ static bool allgather_advance(struct uccs_node_allgather *gather)
             allgather_send(gather, gather->round);
     }
     return true;
-}
-
-void uccs_nodes_settle(const uint32_t *held)
-{
-    struct uccs_wait wait uccs_scoped = {0};
-    while (atomic_load_acquire(held) != 0) /* acqrel: proto_send_free */
-        uccs_pause(&wait);
 }
 
 /* At the end all members have arrived, so all have finished earlier broadcasts. */

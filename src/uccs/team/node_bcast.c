@@ -2,6 +2,7 @@
 #include "uccs/team/team.h"
 
 #include "uccs/core/fail.h"
+#include "uccs/core/wait.h"
 
 #include <string.h>
 
@@ -86,14 +87,9 @@ static void bcast_to(struct uccs_team *team, int node, struct bcast *bcast)
     const struct proto_notify set = {.what = PROTO_SIGNAL_SET,
                                      .place = uccs_place_plus(uccs_nodes_line(team, node, TEAM_RING), bcast->flag),
                                      .value = bcast->number};
-    (void)proto_rma_or_end(
-        &(struct proto_op){.kind = PROTO_INTERNAL_PUT,
-                           .pe = uccs_nodes_lead_pe(team, node),
-                           .at = uccs_place_plus(uccs_nodes_line(team, node, TEAM_RING_DATA), bcast->at),
-                           .source = bcast->data,
-                           .bytes = bcast->bytes,
-                           .with = &set,
-                           .held = &bcast->held});
+    uccs_nodes_put(uccs_nodes_lead_pe(team, node),
+                   uccs_place_plus(uccs_nodes_line(team, node, TEAM_RING_DATA), bcast->at), bcast->data, bcast->bytes,
+                   &set, &bcast->held);
 }
 
 /* Sends along a binomial tree over the nodes, which are counted from the root's node. The farthest child has the most
@@ -129,5 +125,7 @@ void uccs_node_bcast(struct uccs_team *team, void *dest, const void *source, siz
             bcast_on(team, root_node, &bcast);
         memcpy(dest, place, bytes);
     }
-    uccs_nodes_settle(&bcast.held);
+    struct uccs_wait wait uccs_scoped = {0};
+    while (atomic_load_acquire(&bcast.held) != 0) /* acqrel: proto_send_free */
+        uccs_pause(&wait);
 }

@@ -1,5 +1,5 @@
 /* The places of a team's members on nodes; see team.h and nodes.h. */
-#include "uccs/core/topology.h"
+#include "uccs/core/memory.h"
 #include "uccs/team/team.h"
 
 #include <stdlib.h>

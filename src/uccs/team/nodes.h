@@ -130,8 +130,19 @@ void uccs_nodes_allgather(struct uccs_team *team, void *all, const void *mine, s
  * readers: a broadcast has a flag and a part of the ring's room until then. */
 void uccs_node_bcast(struct uccs_team *team, void *dest, const void *source, size_t bytes, int root);
 
-/* Waits until the sources of internal puts may be reused. */
-void uccs_nodes_settle(const uint32_t *held);
+/* Sends bytes of mine to a PE of another node, and changes a word there behind them. *held is one higher while the source is in
+ * use. */
+static inline void uccs_nodes_put(int pe, struct proto_address at, const void *source, size_t bytes,
+                                  const struct proto_notify *with, uint32_t *held)
+{
+    (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_INTERNAL_PUT,
+                                              .pe = pe,
+                                              .at = at,
+                                              .source = source,
+                                              .bytes = bytes,
+                                              .with = with,
+                                              .held = held});
+}
 
 /* Returns a line in the row of this node's lead. */
 static inline void *uccs_lead_line(const struct uccs_nodes *nodes, int line)
