@@ -100,7 +100,7 @@ static int make_progress(uint64_t contexts)
     } else if (++misses >= MISSES || uccs_core.oversubscribed) {
         misses = 0;
         show_on_core();
-        uccs_rest_between_calls(false);
+        (void)uccs_yield_core(false);
     }
     return handlers;
 }

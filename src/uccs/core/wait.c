@@ -1,9 +1,7 @@
 #include "uccs/core/wait.h"
 
 #include "base/clock.h"
-#include "uccs/core/doorbell.h"
 #include "uccs/core/eventcount.h"
-#include "uccs/core/thread.h"
 
 #include <poll.h>
 #include <sched.h>
@@ -35,8 +33,8 @@ static _Thread_local struct {
 
 /* A yield costs more than a look at a network, and a message that comes meanwhile waits for its end. So a waiter whose yield
  * has found nobody looks some times before the next one: a thread that comes to want the core waits some microseconds
- * longer. Returns for how long the core was given away; 0: it was not, or that is not known. */
-static uint64_t yield_core(bool cheap_looks)
+ * longer. */
+uint64_t uccs_yield_core(bool cheap_looks)
 {
     static _Thread_local uint32_t alone;
     if (cheap_looks) {
@@ -71,14 +69,14 @@ static struct timespec sleep_time(long shortest, uint32_t before)
     return (struct timespec){.tv_nsec = shortest << (doubled < uccs_core.naps ? doubled : uccs_core.naps)};
 }
 
-/* Returns the same as yield_core. */
+/* Returns the same as uccs_yield_core. */
 static uint64_t yield_or_nap(struct uccs_wait *wait)
 {
     const uint32_t yields = ++wait->looks - uccs_core.spin;
     if (lat_unlikely(yields % YIELDS_A_CLOCK == 0))
         uccs_wait_record(wait);
     if (!uccs_core.oversubscribed || yields < YIELDS_BEFORE_SLEEP)
-        return yield_core(!atomic_load_relaxed(&uccs_progress_sources)); /* without sources a look is a load */
+        return uccs_yield_core(!atomic_load_relaxed(&uccs_progress_sources)); /* without sources a look is a load */
     if (wait->looks == UINT32_MAX)
         wait->looks--;
     const struct timespec time = sleep_time(NAP, yields - YIELDS_BEFORE_SLEEP);
@@ -172,24 +170,6 @@ lat_cold void uccs_pause_slow(struct uccs_wait *wait)
         uccs_rest(wait);
 }
 
-/* Two PEs that exchange messages and lose a time slice at each yield are never there at once, and two that the kernel has put on
- * one core and that yield to each other stay there, since it takes neither for idle. So after such a yield the caller keeps
- * its core for half as long as it was away; half, so that two callers on one core do not keep it from each other again and
- * again. */
-lat_cold void uccs_rest_between_calls(bool cheap_looks)
-{
-    static _Thread_local uint64_t keeps_core; /* until then */
-    if (uccs_core.oversubscribed || uccs_threads() > 1u + atomic_load_relaxed(&uccs_progress_thread_on)) {
-        (void)yield_core(cheap_looks);
-        return;
-    }
-    if (clock_nanoseconds() < keeps_core)
-        return;
-    const uint64_t took = yield_core(false);
-    if (took > SLOW)
-        keeps_core = clock_nanoseconds() + took / 2;
-}
-
 void uccs_wait_tasks_finished(void)
 {
     struct uccs_wait wait uccs_scoped = {0};
@@ -235,5 +215,5 @@ lat_cold void uccs_missed_slow(bool yield)
 {
     int found = look_after_test();
     if (yield && !found)
-        uccs_rest_between_calls(!atomic_load_relaxed(&uccs_progress_sources));
+        (void)uccs_yield_core(!atomic_load_relaxed(&uccs_progress_sources));
 }

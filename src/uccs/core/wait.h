@@ -74,11 +74,10 @@ void uccs_wait_tasks_finished(void);
  * then on any node, since threads may outnumber cores. While there are sources but no tasks, and tests follow each other
  * quickly, most tests leave the look out. */
 
-/* Rests between calls that look once and found nothing, such as those of uccs_progress in a loop of the program: gives the core
- * away, but seldom where the last time took a time slice. Then the caller waits for no thread on that core, unless PEs share
- * cores or several threads of this process are here; with these it rests as a wait does. `cheap_looks`: a call costs no more
- * than some loads. */
-void uccs_rest_between_calls(bool cheap_looks);
+/* Gives the core away, unless a yield has just found nobody who wants it and looks cost more than some loads (`cheap_looks`
+ * false). For calls that look once and found nothing, such as those of uccs_progress in a loop of the program. Returns for how
+ * long the core was given away; 0: it was not, or that is not known. */
+uint64_t uccs_yield_core(bool cheap_looks);
 
 extern _Thread_local uint8_t uccs_progress_misses;   /* tests of this thread that found nothing */
 extern _Thread_local uint32_t uccs_progress_omitted; /* tests of this thread until the next one that looks */
