@@ -40,9 +40,10 @@ static int outcome_of(const uccs_request_t *request)
     return atomic_exchange_acqrel(&object->error, 0) ? UCCS_ERR_FAILED : UCCS_OK; /* several threads may look */
 }
 
-int uccs_look_again(uccs_look_function *look, const void *what, struct node_wait_reason on, int64_t nanoseconds)
+int uccs_look_again(uccs_look_function *look, const void *what, uccs_fill_function *fill, const void *about,
+                    int64_t nanoseconds)
 {
-    struct uccs_wait wait uccs_scoped = {.on = on};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(fill, about)};
     const uint64_t begin = nanoseconds > 0 ? clock_nanoseconds() : 0;
     int status = UCCS_IN_PROGRESS;
     if (nanoseconds == 0) {
@@ -120,7 +121,7 @@ static inline int look_requests(uccs_look_function *look, struct wanted what, in
     const struct uccs_reason_handles these = {what.requests, what.n, 0};
     if (what.n && !what.requests)
         return UCCS_ERR_INVALID;
-    return uccs_look_until(look, &what, uccs_reason_function(uccs_reason_handles, &these), nanoseconds);
+    return uccs_look_until(look, &what, uccs_reason_handles, &these, nanoseconds);
 }
 
 int uccs_test(uccs_request_t *request)
@@ -187,11 +188,16 @@ static int look_queue(const void *what)
     return UCCS_OK;
 }
 
+static void no_reason(const void *about, struct uccs_reason *reason)
+{
+    (void)about, (void)reason;
+}
+
 static int look_at_queue(const struct wanted_entries *what, int64_t nanoseconds)
 {
     if (!what->queue || !what->entries || !what->count || !*what->count)
         return UCCS_ERR_INVALID;
-    return uccs_look_until(look_queue, what, (struct node_wait_reason){0}, nanoseconds);
+    return uccs_look_until(look_queue, what, no_reason, 0, nanoseconds);
 }
 
 int uccs_queue_poll(uccs_queue_t queue, struct uccs_entry *entries, size_t *count)

@@ -95,7 +95,7 @@ int uccs_wait_conditions(const struct uccs_condition *conditions, size_t n, size
     const int status = check_conditions(&all);
     if (status != UCCS_OK)
         return status;
-    return uccs_look_until(look_conditions, &all, uccs_reason_function(reason_of_conditions, &all), nanoseconds);
+    return uccs_look_until(look_conditions, &all, reason_of_conditions, &all, nanoseconds);
 }
 
 /* --- Records of waits of a layer above */

@@ -129,7 +129,7 @@ static int look_at_counter(uccs_look_function *look, uccs_counter counter, int64
     const struct uccs_counter_wanted wanted = {counter, at_least, 0};
     if (!counter)
         return UCCS_ERR_STALE;
-    return uccs_look_until(look, &wanted, uccs_reason_function(uccs_counter_reason, &wanted), nanoseconds);
+    return uccs_look_until(look, &wanted, uccs_counter_reason, &wanted, nanoseconds);
 }
 
 int uccs_counter_wait(uccs_counter_t counter, int64_t at_least)
