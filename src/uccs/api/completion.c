@@ -69,6 +69,12 @@ struct wanted {
     size_t *count, *indices; /* indices: of wait_any its index */
 };
 
+static int look_one(const void *what)
+{
+    const struct wanted *w = what;
+    return uccs_request_done(w->requests) ? outcome_of(w->requests) : UCCS_IN_PROGRESS;
+}
+
 static int look_all(const void *what)
 {
     const struct wanted *w = what;
@@ -126,12 +132,12 @@ static inline int look_requests(uccs_look_function *look, struct wanted what, in
 
 int uccs_test(uccs_request_t *request)
 {
-    return look_requests(look_all, (struct wanted){request, 1, 0, 0}, 0);
+    return look_requests(look_one, (struct wanted){request, 1, 0, 0}, 0);
 }
 
 int uccs_wait(uccs_request_t *request)
 {
-    return look_requests(look_all, (struct wanted){request, 1, 0, 0}, -1);
+    return look_requests(look_one, (struct wanted){request, 1, 0, 0}, -1);
 }
 
 int uccs_test_all(uccs_request_t *requests, size_t n)
