@@ -34,6 +34,26 @@ static bool quiet, stacks;
 
 /* ---- the watcher and oshrun --status ---- */
 
+static char *report; /* lines that have come; null: none */
+
+/* Writes them in one piece: the launcher writes there, too, once the PEs end. */
+static void print_report(void)
+{
+    if (report)
+        say_lines(report);
+    free(report);
+    report = NULL;
+}
+
+static void add_to_report(const char *line)
+{
+    char *all;
+    if (asprintf(&all, "%s%s\n", report ? report : "", line) < 0)
+        say_if_null(NULL);
+    free(report);
+    report = all;
+}
+
 static void hear_watcher(struct channel *channel, char *line)
 {
     int id, number, used = 0;
@@ -43,8 +63,11 @@ static void hear_watcher(struct channel *channel, char *line)
     if (id != 0)
         channel_send(client, "%s\n", line);
     else if (strncmp(line, "text ", 5) == 0 && !quiet)
-        say_more("%s", line + used + 1);
-    else if (sscanf(line, "told 0 %d", &number) == 1 && number >= 0 && status < 0) {
+        add_to_report(line + used + 1);
+    else if (sscanf(line, "told 0 %d", &number) == 1) {
+        print_report();
+        if (number < 0 || status >= 0)
+            return;
         status = number;
         end_at = loop_now() + END_MS;
     }
@@ -53,6 +76,7 @@ static void hear_watcher(struct channel *channel, char *line)
 static void lose_watcher(struct channel *channel)
 {
     watcher = watcher == channel ? NULL : watcher;
+    print_report();
 }
 
 static void accept_watcher(struct channel *channel)
@@ -216,5 +240,6 @@ int front_run(char **words, const struct options *options)
         loop_turn((int)(end - loop_now()));
         channels_sweep();
     }
+    print_report();
     return status >= 0 ? status : launcher_status;
 }
