@@ -235,7 +235,7 @@ void proto_flush_ahead(struct proto_peer *peer)
 }
 
 /* Tells the requests that hang on the flush which numbers were refused. */
-static void note_refused(struct proto_peer_flush *flush, const uint16_t *numbers, size_t count)
+static void note_refused(struct proto_peer_flush *flush, const proto_nack_number *numbers, size_t count)
 {
     uint64_t refused[(UINT16_MAX + 1) / 64] = {0};
     for (size_t i = 0; i < count; i++)

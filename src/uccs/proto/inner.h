@@ -178,6 +178,9 @@ struct proto_worker {
  * they are until their log is closed, so asks and messages point to them. A peer state with refused operations stays active until
  * a flush has told. */
 
+/* A number of a refused operation in a message, whose data need not be aligned. */
+typedef uint16_t __attribute__((aligned(1), may_alias)) proto_nack_number;
+
 /* What a log has issued to one peer. */
 struct proto_log_peer {
     struct proto_issue_log *log;
@@ -409,7 +412,7 @@ void proto_log_asks(struct proto_issue_log *log, struct proto_peer *peer, struct
 void proto_log_peer_settled(const struct proto_pending *ask);
 /* refused notes that the target has refused operations of the worker's logs with these numbers. take_refused returns
  * whether it has, and forgets it. */
-void proto_log_nacked(struct proto_worker *worker, int pe, const uint16_t *logs, size_t count);
+void proto_log_nacked(struct proto_worker *worker, int pe, const proto_nack_number *logs, size_t count);
 bool proto_log_peer_take_nacked(struct proto_log_peer *log_peer);
 
 /* progress.c; any thread, without a lock. */

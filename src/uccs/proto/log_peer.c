@@ -122,7 +122,7 @@ bool proto_log_peer_take_nacked(struct proto_log_peer *log_peer)
     return refused;
 }
 
-static bool contains_number(const uint16_t *numbers, size_t count, uint16_t number)
+static bool contains_number(const proto_nack_number *numbers, size_t count, uint16_t number)
 {
     for (size_t i = 0; i < count; i++)
         if (numbers[i] == number)
@@ -130,7 +130,7 @@ static bool contains_number(const uint16_t *numbers, size_t count, uint16_t numb
     return false;
 }
 
-void proto_log_nacked(struct proto_worker *worker, int pe, const uint16_t *logs, size_t count)
+void proto_log_nacked(struct proto_worker *worker, int pe, const proto_nack_number *logs, size_t count)
 {
     for (struct proto_issue_log *log = worker->logs; log && count; log = log->next) {
         struct proto_log_peer *log_peer = contains_number(logs, count, log->number) ? proto_log_peer_find(log, pe) : 0;
