@@ -10,6 +10,7 @@ import re
 
 INCLUDE = pathlib.Path(__file__).resolve().parent.parent / "include"
 FUNCTION = re.compile(r"\b((?:uccs|MPIX)_\w+)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)\s*;?$", re.DOTALL)
+ATTRIBUTE = re.compile(r"\s*__attribute__\(\(.*?\)\)(?=;)", re.DOTALL)
 
 
 class Item:
@@ -23,6 +24,7 @@ class Item:
         """(name, prototype, comment) of the functions among its declarations."""
         found = []
         for code, note in self.code:
+            code = ATTRIBUTE.sub("", code)
             match = FUNCTION.search(code)
             if match and not code.startswith(("typedef", "struct", "enum", "#")):
                 found.append((match.group(1), re.sub(r"^(static inline|UCCS_CLASSIC) ", "", code), note))
@@ -31,7 +33,7 @@ class Item:
     @property
     def types(self):
         """Its other declarations: types, macros."""
-        return [code for code, _ in self.code if not FUNCTION.search(code) or code.startswith(("typedef", "struct", "enum", "#"))]
+        return [code for code, _ in self.code if not FUNCTION.search(ATTRIBUTE.sub("", code)) or code.startswith(("typedef", "struct", "enum", "#"))]
 
 
 class Section:
