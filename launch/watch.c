@@ -48,6 +48,7 @@ static struct view view;
 /* A PE of this node. */
 static struct watched {
     struct loop_watch watch;
+    bool known;    /* its process is */
     int file;      /* of the process; -1: none */
     char *program; /* null: not known */
     int death;     /* status, as waitpid gives it, if it has ended without need; -1: not known; else DEATH_NONE */
@@ -172,36 +173,47 @@ static void file_ready(struct loop_watch *watch)
 }
 
 /* Where the process gives no file, its number must do. */
-static void look_for_ended(void)
+static void watch_pe(uint32_t index, pid_t pid)
 {
-    for (uint32_t i = 0; i < view.node->size; i++)
-        if (watched[i].file < 0 && view.pids[i] && kill(view.pids[i], 0) != 0 && errno == ESRCH)
+    struct watched *pe = &watched[index];
+    char path[64], name[PATH_MAX];
+    view.pids[index] = pid;
+    *pe = (struct watched){{file_ready}, true, (int)syscall(SYS_pidfd_open, pid, 0), NULL, DEATH_NONE};
+    if (pe->file >= 0 && loop_add(pe->file, EPOLLIN, &pe->watch) != 0) {
+        close(pe->file);
+        pe->file = -1;
+    }
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    ssize_t bytes = readlink(path, name, sizeof name - 1);
+    name[bytes > 0 ? bytes : 0] = 0;
+    pe->program = bytes > 0 ? say_if_null(strdup(strrchr(name, '/') + 1)) : NULL;
+    alive++;
+}
+
+/* On a job's only node this may start before other PEs have written their numbers. Where a process gives no file, its number must do. */
+static void look_at_pes(void)
+{
+    for (uint32_t i = 0; i < view.node->size; i++) {
+        const pid_t pid = atomic_load_relaxed(&view.node->pe[i].pid);
+        if (!watched[i].known && pid)
+            watch_pe(i, pid);
+        else if (watched[i].known && watched[i].file < 0 && view.pids[i] && kill(view.pids[i], 0) != 0 &&
+                 errno == ESRCH)
             note_end(i);
+    }
 }
 
 static void watch_pes(void)
 {
-    char path[64], name[PATH_MAX];
     watched = say_if_null(calloc(view.node->size, sizeof *watched));
-    for (uint32_t i = 0; i < view.node->size; i++) {
-        struct watched *pe = &watched[i];
-        view.pids[i] = atomic_load_relaxed(&view.node->pe[i].pid);
-        *pe = (struct watched){{file_ready}, (int)syscall(SYS_pidfd_open, view.pids[i], 0), NULL, DEATH_NONE};
-        if (pe->file >= 0 && loop_add(pe->file, EPOLLIN, &pe->watch) != 0) {
-            close(pe->file);
-            pe->file = -1;
-        }
-        snprintf(path, sizeof path, "/proc/%d/exe", (int)view.pids[i]);
-        ssize_t bytes = readlink(path, name, sizeof name - 1);
-        name[bytes > 0 ? bytes : 0] = 0;
-        pe->program = bytes > 0 ? say_if_null(strdup(strrchr(name, '/') + 1)) : NULL;
-    }
-    alive = view.node->size;
+    for (uint32_t i = 0; i < view.node->size; i++)
+        watched[i].death = DEATH_NONE;
+    look_at_pes();
 }
 
 /* ---- what the root asks ---- */
 
-/* Ends the PEs: by the signal that they have a handler for, where a variable has asked for it, which gives the job's launcher this
+/* Ends the PEs: by the signal that all have a handler for, where a variable has asked for it, which gives the job's launcher this
  * status; else as oshrun does. */
 static void end_pes(int status)
 {
@@ -213,7 +225,7 @@ static void end_pes(int status)
     if (atomic_cas_acqrel(&view.node->ending, &none, NODE_ENDING_CLAIMED)) /* so that no PE calls this a fault */
         atomic_store_release(&view.node->ending, NODE_ABORTED);
     atomic_store_release(&view.node->watch_end, 1 + (uint32_t)status); /* acquire: on_request of rte/watch.c */
-    view_signal(&view, *front_place ? SIGTERM : SIGUSR1);
+    view_signal(&view, *front_place || atomic_load_relaxed(&view.node->watch_deaf) ? SIGTERM : SIGUSR1);
     view_signal(&view, SIGCONT);
     kill_at = loop_now() + KILL_MS;
 }
@@ -377,7 +389,7 @@ static void join(const struct node_watch_start *start)
 static void tick(void)
 {
     channels_sweep();
-    look_for_ended();
+    look_at_pes();
     if (tell_at && loop_now() >= tell_at)
         tell_deaths();
     look_for_signal();

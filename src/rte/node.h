@@ -84,10 +84,12 @@ struct node {
     int32_t end_pe;
 
     /* Where the node has a watcher (watch.c): its process; requests of a report, which PEs count (relaxed); 1 + the status with
-     * which PEs shall end (release by the watcher, acquire in a PE's handler of the signal). */
+     * which PEs shall end (release by the watcher, acquire in a PE's handler of the signal); 1: a PE has no such handler, since the
+     * program or its MPI has one of its own (relaxed). */
     int32_t watcher;
     uint32_t watch_asked;
     uint32_t watch_end;
+    uint32_t watch_deaf;
 
     /* Node PE 0 sets these between two node barriers; then they are constant. */
     cache_aligned uint64_t heap_at;

@@ -177,4 +177,6 @@ void rte_watch_admit(void)
     if (asked && !*front && sigaction(SIGUSR1, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
         now.sa_handler == SIG_DFL)
         sigaction(SIGUSR1, &ours, NULL);
+    else
+        atomic_store_relaxed(&rte.node->watch_deaf, 1);
 }
