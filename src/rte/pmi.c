@@ -31,7 +31,6 @@
 
 static struct {
     int pe;
-    bool of_slurm;             /* srun's server, not Hydra's */
     ino_t connection;          /* identifies the socket behind the descriptor */
     char space[RTE_JOB_BYTES]; /* the key-value space of the job */
 } pmi;
@@ -147,6 +146,7 @@ static int end_job(int status)
     if (!connection_is_ours())
         return -1;
     nanosleep(&(struct timespec){.tv_nsec = 100000000}, 0);
+    (void)pmi_await_reader();
     int bytes = snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", status);
     return send(pmi_talk.fd, line, (size_t)bytes, MSG_NOSIGNAL) == bytes ? 0 : -1;
 }
@@ -154,7 +154,7 @@ static int end_job(int status)
 /* All PEs end with this status at once. Slurm's server would kill those that have not ended yet, whose status then is 137. */
 static int end_by_signal(int status)
 {
-    return pmi.of_slurm ? 0 : end_job(status);
+    return pmi_talk.of_slurm ? 0 : end_job(status);
 }
 
 static void finish(void)
@@ -235,6 +235,7 @@ static void tell_why(int error)
 const struct rte_backend *rte_pmi_open(struct rte_rank *place)
 {
     *place = (struct rte_rank){.pe = -1};
+    pmi_talk.of_slurm = getenv("SLURM_STEP_ID") != 0;
     if (connect_launcher(place) != 0 || greet(place) != 0 || place->pe < 0 || place->pe >= place->npes) {
         tell_why(errno);
         return 0;
@@ -245,6 +246,5 @@ const struct rte_backend *rte_pmi_open(struct rte_rank *place)
     struct stat info;
     pmi.connection = fstat(pmi_talk.fd, &info) == 0 ? info.st_ino : 0;
     pmi.pe = place->pe;
-    pmi.of_slurm = getenv("SLURM_STEP_ID") != 0;
     return &backend;
 }

@@ -48,12 +48,10 @@ static int64_t patience(void)
     return seconds < 1000000 ? seconds : 1000000;
 }
 
-/* Waits until the launcher has read what was sent before, such as the word that this PE has come to a barrier: Slurm's server takes all
- * that it reads at once for one request, and drops the next one. Returns false when it does not read. */
-static bool await_reader(void)
+bool pmi_await_reader(void)
 {
     int left = 0;
-    for (int64_t ms = 0; ioctl(pmi_talk.fd, SIOCOUTQ, &left) == 0 && left > 0; ms++) {
+    for (int64_t ms = 0; pmi_talk.of_slurm && ioctl(pmi_talk.fd, SIOCOUTQ, &left) == 0 && left > 0; ms++) {
         if (patience() > 0 && ms > 1000 * patience())
             return false;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, 0);
@@ -65,7 +63,7 @@ int pmi_speak(const char *line, size_t bytes)
 {
     if (pmi_talk.broken)
         return -1;
-    if (!await_reader())
+    if (!pmi_await_reader())
         return lost(silent);
     for (size_t at = 0; at < bytes;) {
         ssize_t wrote = send(pmi_talk.fd, line + at, bytes - at, MSG_NOSIGNAL);

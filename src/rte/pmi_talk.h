@@ -16,6 +16,7 @@ extern struct pmi_talk {
     bool broken;   /* connection lost, or nonsense heard: nothing is asked or believed any more */
     bool hushed;   /* a loss is no fault now */
     bool out;      /* the barrier is over; its line may have come in place of another answer */
+    bool of_slurm; /* srun's server, not Hydra's */
     bool open;     /* false while the way to the launcher is opened */
     char why[320]; /* the first fault until then; one line tells it with what to do */
 } pmi_talk;
@@ -26,6 +27,10 @@ int pmi_broken(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Connects to "host:port" (PMI_PORT). Returns the descriptor, or -1. */
 int pmi_call(const char *port);
+
+/* Waits until Slurm's server has read what was sent before, such as the word that this PE has come to a barrier: it takes all
+ * that it reads at once for one request, and drops the next one. Returns false when it does not read. */
+bool pmi_await_reader(void);
 
 /* Sends the bytes. Returns 0, or -1. */
 int pmi_speak(const char *line, size_t bytes);

@@ -117,7 +117,7 @@ def run(words, groups, port=False, env=None, timeout=60):
     for rank, group in enumerate(groups):
         mine, its = socket.socketpair()
         how = {"PMI_PORT": f"127.0.0.1:{door.getsockname()[1]}", "PMI_ID": str(rank)} if port else \
-            {"PMI_FD": str(its.fileno()), "PMI_RANK": str(rank), "PMI_SIZE": str(len(groups))}
+            {"SLURM_STEP_ID": "0", "PMI_FD": str(its.fileno()), "PMI_RANK": str(rank), "PMI_SIZE": str(len(groups))}
         if not port:
             server.add(mine, rank)
         pe = subprocess.Popen(words, env=env | how, pass_fds=[] if port else [its.fileno()], stdin=subprocess.DEVNULL, text=True,
