@@ -64,7 +64,8 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* A process with C++ names has a library that reads them; the launcher loads one. */
+/* A process with C++ names has a library that reads them; the launcher loads one. The linker would warn of dlopen itself in a program that is
+ * linked with -static, which has none (module.c). */
 const char *symbolizer_name(const char *symbol, char *text, size_t room)
 {
     typedef char *demangle(const char *, char *, size_t *, int *);
@@ -73,7 +74,8 @@ const char *symbolizer_name(const char *symbol, char *text, size_t room)
     if (strncmp(symbol, "_Z", 2) != 0)
         return text;
     demangle *read = (demangle *)dlsym(RTLD_DEFAULT, "__cxa_demangle");
-    void *library = read ? NULL : dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+    void *(*open)(const char *, int) = read ? NULL : (void *(*)(const char *, int))dlsym(RTLD_DEFAULT, "dlopen");
+    void *library = open ? open("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL) : NULL;
     if (library)
         read = (demangle *)dlsym(library, "__cxa_demangle");
     if (read && (plain = read(text, NULL, NULL, NULL)))
