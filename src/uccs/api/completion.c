@@ -1,6 +1,7 @@
 /* Test, wait and flush of the public interface, on top of comp/request.h. Any thread.
  *
  * A waiting thread makes progress at every look, as it may have to answer the message that completes its request. */
+#include "uccs/api/completion.h"
 #include "uccs/api/inner.h"
 
 #include "base/clock.h"

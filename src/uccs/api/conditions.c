@@ -1,4 +1,5 @@
 /* Waits for requests, counters and words at once, with a time limit; records of waits of a layer above. Any thread. */
+#include "uccs/api/completion.h"
 #include "uccs/api/inner.h"
 
 #include "base/clock.h"
