@@ -2,10 +2,10 @@
  * pes: 3
  * status: 1
  * timeout: 30
+ * cores: 1
  * env: LATERAL_TRANSPORTS=fault:ucx UCX_TLS=tcp,self
  * case: open
  * labels: more
- * cores: 1
  * env: LATERAL_FAULT=fail=open,pe=1
  * fails: lateral: PE 1: the transport fault does not work here
  * case: address

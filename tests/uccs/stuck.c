@@ -1,5 +1,6 @@
 /* A job that hangs in calls of uccs.h, and where oshrun says the PEs are at the time limit.
  * pes: 3
+ * cores: 1
  * timeout: 60
  * oshrun: --timeout 1
  * patience: 3 9
