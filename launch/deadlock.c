@@ -59,7 +59,7 @@ struct seen {
     uint32_t waiting; /* number of waits */
 };
 
-static void mix(struct seen *seen, uint64_t value)
+static void mix_value(struct seen *seen, uint64_t value)
 {
     seen->mark = (seen->mark ^ value) * UINT64_C(0x9E3779B97F4A7C15);
     seen->mark ^= seen->mark >> 29;
@@ -70,8 +70,8 @@ static bool thread_stuck(const struct view *view, uint32_t index, const char *th
     const struct node_wait *wait = wait_of_thread(view, index, atoi(thread));
     if (!wait)
         return sleeps_until_woken(view->pids[index], thread) || is_our_thread(view->pids[index], thread);
-    mix(seen, wait->since);
-    mix(seen, atomic_load_relaxed(&wait->value));
+    mix_value(seen, wait->since);
+    mix_value(seen, atomic_load_relaxed(&wait->value));
     seen->looks += atomic_load_relaxed(&wait->looks);
     seen->waiting++;
     return true;

@@ -38,8 +38,8 @@ struct words {
     size_t count;
 };
 
-static void add(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct words *words, const char *format, ...)
+static void add_word(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_word(struct words *words, const char *format, ...)
 {
     va_list arguments;
     char *word;
@@ -52,7 +52,7 @@ static void add(struct words *words, const char *format, ...)
     words->word[words->count] = NULL;
 }
 
-static void drop(struct words *words)
+static void free_words(struct words *words)
 {
     for (size_t i = 0; i < words->count; i++)
         free(words->word[i]);
@@ -62,7 +62,7 @@ static void drop(struct words *words)
 /* Adds a list of hosts, and frees it. */
 static void add_hosts(struct words *words, const char *option, char *list)
 {
-    add(words, "%s%s", option, list);
+    add_word(words, "%s%s", option, list);
     free(list);
 }
 
@@ -139,8 +139,8 @@ static void pass_variables(struct words *words)
     for (char **entry = environ; *entry; entry++) {
         if (!is_ours(*entry))
             continue;
-        add(words, "-x");
-        add(words, "%.*s", (int)strcspn(*entry, "="), *entry);
+        add_word(words, "-x");
+        add_word(words, "%.*s", (int)strcspn(*entry, "="), *entry);
     }
 }
 
@@ -149,9 +149,9 @@ static void add_exports(struct words *words, const struct app *app)
     for (size_t i = 0; i < app->nexports; i++) {
         const char *text = app->exports[i], *value = getenv(text);
         if (strchr(text, '='))
-            add(words, "%s", text);
+            add_word(words, "%s", text);
         else if (value)
-            add(words, "%s=%s", text, value);
+            add_word(words, "%s=%s", text, value);
         else
             say("-x %s: not set in the environment of oshrun, so not passed on", text);
     }
@@ -161,19 +161,19 @@ static void add_exports(struct words *words, const struct app *app)
 static void add_program(struct words *words, const struct app *app, const struct layer *layer, bool go_there)
 {
     struct words env = {0};
-    add(&env, "env");
+    add_word(&env, "env");
     if (go_there && app->wdir)
-        add(&env, "--chdir=%s", app->wdir);
+        add_word(&env, "--chdir=%s", app->wdir);
     add_exports(&env, app);
     for (char *const *setting = layer->settings; *setting; setting++)
-        add(&env, "%s", *setting);
+        add_word(&env, "%s", *setting);
     if (layer->library)
-        add(&env, "LD_PRELOAD=%s", layer->library);
+        add_word(&env, "LD_PRELOAD=%s", layer->library);
     for (size_t i = 0; env.count > 1 && i < env.count; i++)
-        add(words, "%s", env.word[i]);
-    drop(&env);
+        add_word(words, "%s", env.word[i]);
+    free_words(&env);
     for (char **word = app->argv; *word; word++)
-        add(words, "%s", *word);
+        add_word(words, "%s", *word);
 }
 
 static bool enough_slots(const struct options *options, const struct hosts *hosts)
@@ -189,11 +189,11 @@ static void add_input(struct words *words, const struct options *options)
 {
     if (options->input == 0)
         return; /* every launcher's own choice */
-    add(words, "--stdin");
+    add_word(words, "--stdin");
     if (options->input > 0)
-        add(words, "%lld", (long long)options->input);
+        add_word(words, "%lld", (long long)options->input);
     else
-        add(words, "%s", options->input == OPTIONS_INPUT_ALL ? "all" : "none");
+        add_word(words, "%s", options->input == OPTIONS_INPUT_ALL ? "all" : "none");
 }
 
 /* Says of an option that the launcher has nothing like it. */
@@ -209,44 +209,44 @@ static void speak_open(struct words *words, const struct options *options, const
                        const struct layer *layer)
 {
     if (options->root)
-        add(words, "--allow-run-as-root");
-    add(words, "--bind-to");
-    add(words, "%s", options->bind_cores ? "core" : "none");
+        add_word(words, "--allow-run-as-root");
+    add_word(words, "--bind-to");
+    add_word(words, "%s", options->bind_cores ? "core" : "none");
     bool crowded = !enough_slots(options, hosts);
     uint32_t first = 0;
     if (old && crowded)
-        add(words, "--oversubscribe");
+        add_word(words, "--oversubscribe");
     if (old && options->quiet)
-        add(words, "--quiet");
+        add_word(words, "--quiet");
     if (!old) {
-        add(words, "--map-by");
-        add(words, "slot%s", crowded ? ":OVERSUBSCRIBE" : "");
+        add_word(words, "--map-by");
+        add_word(words, "slot%s", crowded ? ":OVERSUBSCRIBE" : "");
     }
     if (options->tag)
-        add(words, "%s", old ? "--tag-output" : "--output=tag");
+        add_word(words, "%s", old ? "--tag-output" : "--output=tag");
     if (options->stamp)
-        add(words, "%s", old ? "--timestamp-output" : "--output=timestamp");
+        add_word(words, "%s", old ? "--timestamp-output" : "--output=timestamp");
     if (options->out_name) {
-        add(words, "%s", old ? "--output-filename" : "--output");
-        add(words, "%s%s", old ? "" : "file=", options->out_name);
+        add_word(words, "%s", old ? "--output-filename" : "--output");
+        add_word(words, "%s%s", old ? "" : "file=", options->out_name);
     }
     add_input(words, options);
     for (size_t i = 0; i < options->napps; i++) {
         const struct app *app = &options->apps[i];
         if (i)
-            add(words, ":");
+            add_word(words, ":");
         if (hosts->count) {
-            add(words, "--host");
+            add_word(words, "--host");
             add_hosts(words, "", crowded ? hosts_list(hosts, true) : hosts_slice(hosts, first, app->count));
         }
         first += app->count;
         pass_variables(words);
         if (app->wdir) {
-            add(words, "--wdir");
-            add(words, "%s", app->wdir);
+            add_word(words, "--wdir");
+            add_word(words, "%s", app->wdir);
         }
-        add(words, "-n");
-        add(words, "%u", app->count);
+        add_word(words, "-n");
+        add_word(words, "%u", app->count);
         add_program(words, app, layer, false);
     }
 }
@@ -255,29 +255,29 @@ static void speak_hydra(struct words *words, const struct options *options, cons
                         const struct layer *layer)
 {
     if (hosts->count) {
-        add(words, "-hosts");
+        add_word(words, "-hosts");
         add_hosts(words, "", hosts_list(hosts, true));
     }
-    add(words, "-bind-to");
-    add(words, "%s", options->bind_cores ? "core" : "none");
+    add_word(words, "-bind-to");
+    add_word(words, "%s", options->bind_cores ? "core" : "none");
     if (options->tag)
-        add(words, "-prepend-rank");
+        add_word(words, "-prepend-rank");
     refuse_where(options->stamp, "--timestamp-output", "mpiexec.hydra");
     if (options->out_name) {
-        add(words, "-outfile-pattern=%s.%%r", options->out_name);
-        add(words, "-errfile-pattern=%s.%%r", options->out_name);
+        add_word(words, "-outfile-pattern=%s.%%r", options->out_name);
+        add_word(words, "-errfile-pattern=%s.%%r", options->out_name);
     }
     refuse_where(options->input != 0, "--stdin", "mpiexec.hydra");
     for (size_t i = 0; i < options->napps; i++) {
         const struct app *app = &options->apps[i];
         if (i)
-            add(words, ":");
+            add_word(words, ":");
         if (app->wdir) {
-            add(words, "-wdir");
-            add(words, "%s", app->wdir);
+            add_word(words, "-wdir");
+            add_word(words, "%s", app->wdir);
         }
-        add(words, "-n");
-        add(words, "%u", app->count);
+        add_word(words, "-n");
+        add_word(words, "%u", app->count);
         add_program(words, app, layer, false);
     }
 }
@@ -309,12 +309,12 @@ static void add_multi_prog(struct words *words, const struct options *options, c
         for (size_t w = 0; w < program.count; w++)
             print_quoted(file, program.word[w]);
         putc('\n', file);
-        drop(&program);
+        free_words(&program);
         first += options->apps[i].count;
     }
     fflush(file);
-    add(words, "--multi-prog");
-    add(words, "/proc/self/fd/%d", fd);
+    add_word(words, "--multi-prog");
+    add_word(words, "/proc/self/fd/%d", fd);
 }
 
 /* Returns the name of srun's plugin to use. PMIx needs a plugin of srun and a module of ours; the plugin for PMI-2
@@ -327,28 +327,28 @@ static const char *slurm_plugin(const char *srun)
 static void speak_slurm(struct words *words, const struct options *options, const struct hosts *hosts, const char *srun,
                         const struct layer *layer)
 {
-    add(words, "--mpi=%s", slurm_plugin(srun));
-    add(words, "--kill-on-bad-exit=1");
+    add_word(words, "--mpi=%s", slurm_plugin(srun));
+    add_word(words, "--kill-on-bad-exit=1");
     if (options->input >= 0)
-        add(words, "--input=%lld", (long long)options->input);
+        add_word(words, "--input=%lld", (long long)options->input);
     else
-        add(words, "--input=%s", options->input == OPTIONS_INPUT_ALL ? "all" : "none");
+        add_word(words, "--input=%s", options->input == OPTIONS_INPUT_ALL ? "all" : "none");
     refuse_where(options->stamp, "--timestamp-output", "srun");
     if (options->out_name)
-        add(words, "--output=%s.%%t", options->out_name);
+        add_word(words, "--output=%s.%%t", options->out_name);
     if (options->bind_cores)
-        add(words, "--cpu-bind=cores");
-    add(words, "--distribution=block");
-    add(words, "--overcommit");
-    add(words, "--ntasks=%u", options->pes);
+        add_word(words, "--cpu-bind=cores");
+    add_word(words, "--distribution=block");
+    add_word(words, "--overcommit");
+    add_word(words, "--ntasks=%u", options->pes);
     if (hosts->count) {
-        add(words, "--nodes=%zu", hosts->count);
+        add_word(words, "--nodes=%zu", hosts->count);
         add_hosts(words, "--nodelist=", hosts_list(hosts, false));
     }
     if (options->tag)
-        add(words, "--label");
+        add_word(words, "--label");
     if (options->quiet)
-        add(words, "--quiet");
+        add_word(words, "--quiet");
     if (options->napps > 1)
         add_multi_prog(words, options, layer);
     else
@@ -385,8 +385,8 @@ static void add_prefix(struct words *words, const char *path)
     char *real = realpath(path, NULL);
     char *slash = real ? strstr(real, "/bin/prterun") : NULL;
     if (slash && slash > real) {
-        add(words, "--prefix");
-        add(words, "%.*s", (int)(slash - real), real);
+        add_word(words, "--prefix");
+        add_word(words, "%.*s", (int)(slash - real), real);
     }
     free(real);
 }
@@ -442,7 +442,7 @@ _Noreturn void delegate(const struct options *options, const struct hosts *hosts
     front_open();
     if (options->deadlock > 0)
         set_seconds("LATERAL_DEADLOCK", options->deadlock);
-    add(&words, "%s", launcher.path);
+    add_word(&words, "%s", launcher.path);
     switch (launcher.family) {
     case SRUN: speak_slurm(&words, options, hosts, launcher.path, &layer); break;
     case PRRTE: add_prefix(&words, launcher.path); __attribute__((fallthrough));

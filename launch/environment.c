@@ -139,7 +139,7 @@ static char **entry_of(char **list, const char *entry)
     return list;
 }
 
-static void put(char **list, const char *entry)
+static void put_entry(char **list, const char *entry)
 {
     char **place = entry_of(list, entry);
     free(*place);
@@ -162,7 +162,7 @@ static void put_joined(char **list, const char *name, const char *value, bool in
 static void put_layer(char **list, const struct layer *layer)
 {
     for (char *const *setting = layer->settings; *setting; setting++)
-        put(list, *setting);
+        put_entry(list, *setting);
     put_joined(list, "LD_PRELOAD=", layer->library, true);
     /* The address sanitizer of a program would object to a library in front of its own. */
     put_joined(list, "ASAN_OPTIONS=", "verify_asan_link_order=0", false);
@@ -171,7 +171,7 @@ static void put_layer(char **list, const struct layer *layer)
 static void put_export(char **list, const char *text)
 {
     if (strchr(text, '='))
-        put(list, text);
+        put_entry(list, text);
     else if (!getenv(text)) /* a variable of oshrun is inherited anyway */
         say("-x %s: not set in the environment of oshrun, so not passed on", text);
 }
@@ -188,14 +188,14 @@ char **environment_make(const struct app *app, uint32_t pes, const struct layer 
     for (size_t i = 0; i < count; i++)
         if (strncmp(environ[i], "LATERAL_JOB=", 12) != 0 && strncmp(environ[i], "LATERAL_PE=", 11) != 0)
             list[used++] = say_if_null(strdup(environ[i]));
-    environment_name_pe(list, 0, 0, -1); /* so that put sees names there */
+    environment_name_pe(list, 0, 0, -1); /* so that put_entry sees names there */
     snprintf(number, sizeof number, "LATERAL_NPES=%u", pes);
-    put(list, number);
+    put_entry(list, number);
     for (size_t x = 0; x < app->nexports; x++)
         put_export(list, app->exports[x]);
     /* UCX would take crashes over, print a stack for each PE, and hide from the supervisor what has happened. */
     if (!*entry_of(list, "UCX_HANDLE_ERRORS="))
-        put(list, "UCX_HANDLE_ERRORS=none");
+        put_entry(list, "UCX_HANDLE_ERRORS=none");
     if (layer->library)
         put_layer(list, layer);
     return list;

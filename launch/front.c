@@ -198,7 +198,7 @@ static void start_launcher(char **words, const sigset_t *before)
     _exit(STATUS_NOT_EXECUTABLE);
 }
 
-static int patience(int64_t timeout_at)
+static int wait_milliseconds(int64_t timeout_at)
 {
     const int64_t at = end_at && (!timeout_at || end_at < timeout_at) ? end_at : timeout_at;
     const int64_t left = at - loop_now();
@@ -226,7 +226,7 @@ int front_run(char **words, const struct options *options)
     }
     int64_t timeout_at = timeout > 0 ? loop_now() + (int64_t)(1000 * timeout) : 0;
     while (launcher_status < 0) {
-        loop_turn(patience(timeout_at));
+        loop_turn(wait_milliseconds(timeout_at));
         channels_sweep();
         if (timeout_at && loop_now() >= timeout_at) {
             timeout_at = 0;

@@ -75,7 +75,7 @@ static bool unwind_read(struct unwind *unwind, pid_t pid)
     return true;
 }
 
-static bool load(const struct unwind *unwind, uint64_t at, uint64_t *value)
+static bool load_word(const struct unwind *unwind, uint64_t at, uint64_t *value)
 {
     const uint64_t offset = at - unwind->stack_at;
     if (offset > UNWIND_STACK || offset + sizeof *value > unwind->stack_bytes)
@@ -92,7 +92,7 @@ struct bytes {
     bool good;
 };
 
-static uint64_t take(struct bytes *bytes, size_t size)
+static uint64_t take_bytes(struct bytes *bytes, size_t size)
 {
     uint64_t value = 0;
     if ((size_t)(bytes->end - bytes->at) < size) {
@@ -110,7 +110,7 @@ static uint64_t take_leb(struct bytes *bytes, bool is_signed)
     uint64_t value = 0, byte;
     unsigned shift = 0;
     do {
-        byte = take(bytes, 1);
+        byte = take_bytes(bytes, 1);
         value |= shift < 64 ? (byte & 127) << shift : 0;
         shift += 7;
     } while (byte & 128 && bytes->good);
@@ -129,7 +129,7 @@ static struct bytes bytes_at(const struct elf *elf, uint64_t address)
 static struct bytes entry_at(const struct elf *elf, uint64_t address)
 {
     struct bytes entry = bytes_at(elf, address);
-    const uint64_t length = take(&entry, 4);
+    const uint64_t length = take_bytes(&entry, 4);
     if (length >= 0xffffffff || length > (uint64_t)(entry.end - entry.at))
         entry.good = false;
     else
@@ -141,11 +141,11 @@ static struct bytes entry_at(const struct elf *elf, uint64_t address)
 static uint64_t find_sorted(const struct elf *elf, uint64_t head, uint64_t address)
 {
     struct bytes table = bytes_at(elf, head);
-    const uint64_t kinds = take(&table, 4); /* version, kind of a pointer, of the count, of the table */
+    const uint64_t kinds = take_bytes(&table, 4); /* version, kind of a pointer, of the count, of the table */
     if (kinds != (1 | PCREL_SDATA4 << 8 | UDATA4 << 16 | (uint64_t)DATAREL_SDATA4 << 24))
         return 0;
-    take(&table, 4);
-    uint64_t low = 0, high = take(&table, 4);
+    take_bytes(&table, 4);
+    uint64_t low = 0, high = take_bytes(&table, 4);
     if (!table.good || high > (uint64_t)(table.end - table.at) / 8)
         return 0;
     const unsigned char *first = table.at;
@@ -170,8 +170,8 @@ static uint64_t find_unsorted(const struct elf *elf, uint64_t address)
     uint64_t bytes, at = elf_frames(elf, &bytes), end = at + bytes;
     while (at && at < end) {
         struct bytes entry = entry_at(elf, at);
-        const uint64_t length = (uint64_t)(entry.end - entry.at), id = take(&entry, 4);
-        const uint64_t start = at + 8 + (uint64_t)(int64_t)(int32_t)take(&entry, 4), size = take(&entry, 4);
+        const uint64_t length = (uint64_t)(entry.end - entry.at), id = take_bytes(&entry, 4);
+        const uint64_t start = at + 8 + (uint64_t)(int64_t)(int32_t)take_bytes(&entry, 4), size = take_bytes(&entry, 4);
         if (!entry.good)
             return 0;
         if (id && address - start < size)
@@ -278,16 +278,16 @@ static void run_rule(struct program *p, unsigned op)
 
 static void run_one(struct program *p)
 {
-    const unsigned byte = (unsigned)take(&p->code, 1), op = byte & 0xc0 ? byte & 0xc0 : byte;
+    const unsigned byte = (unsigned)take_bytes(&p->code, 1), op = byte & 0xc0 ? byte & 0xc0 : byte;
     switch (op) {
     case 0x40: p->at += (byte & 63) * p->step; break;
     case 0x80: set_rule(p, byte & 63, SAVED, (int64_t)take_leb(&p->code, false)); break;
     case 0xc0: restore_rule(p, byte & 63); break;
     case 0x00:
     case 0x2d: break; /* return addresses are signed from here on, or not: see caller_of */
-    case 0x02: p->at += take(&p->code, 1) * p->step; break;
-    case 0x03: p->at += take(&p->code, 2) * p->step; break;
-    case 0x04: p->at += take(&p->code, 4) * p->step; break;
+    case 0x02: p->at += take_bytes(&p->code, 1) * p->step; break;
+    case 0x03: p->at += take_bytes(&p->code, 2) * p->step; break;
+    case 0x04: p->at += take_bytes(&p->code, 4) * p->step; break;
     case 0x0a:
     case 0x0b: keep_state(p, op == 0x0b); break;
     case 0x0c:
@@ -328,7 +328,7 @@ static bool run_common(struct program *p, const struct elf *elf, uint64_t addres
 {
     struct bytes *code = &p->code;
     *code = entry_at(elf, address);
-    const uint64_t id = take(code, 4), version = take(code, 1);
+    const uint64_t id = take_bytes(code, 4), version = take_bytes(code, 1);
     const char *letters = (const char *)code->at;
     const void *end = code->good ? memchr(code->at, 0, (size_t)(code->end - code->at)) : NULL;
     if (id != 0 || version != 1 || !end || (*letters && *letters != 'z') || strchr(letters, 'S'))
@@ -336,7 +336,7 @@ static bool run_common(struct program *p, const struct elf *elf, uint64_t addres
     code->at = (const unsigned char *)end + 1;
     p->step = take_leb(code, false);
     p->scale = (int64_t)take_leb(code, true);
-    if (take(code, 1) != RETURN)
+    if (take_bytes(code, 1) != RETURN)
         return false;
     *more = *letters == 'z';
     if (*more)
@@ -352,13 +352,13 @@ static bool find_rules(struct program *p, const struct elf *elf, uint64_t addres
     bool more;
     const uint64_t entry = find_entry(elf, address);
     struct bytes own = entry_at(elf, entry);
-    const uint64_t back = entry ? take(&own, 4) : 0;
+    const uint64_t back = entry ? take_bytes(&own, 4) : 0;
     if (!back || !own.good)
         return false;
     *p = (struct program){.until = UINT64_MAX};
     if (!run_common(p, elf, entry + 4 - back, &more))
         return false;
-    const uint64_t start = entry + 8 + (uint64_t)(int64_t)(int32_t)take(&own, 4), bytes = take(&own, 4);
+    const uint64_t start = entry + 8 + (uint64_t)(int64_t)(int32_t)take_bytes(&own, 4), bytes = take_bytes(&own, 4);
     if (address < start || address - start >= bytes)
         return false;
     p->code = own;
@@ -371,7 +371,7 @@ static bool find_rules(struct program *p, const struct elf *elf, uint64_t addres
 }
 
 /* Replaces the registers by the caller's. */
-static bool apply(struct unwind *unwind, const struct rules *rules)
+static bool apply_rules(struct unwind *unwind, const struct rules *rules)
 {
     uint64_t caller[UNWIND_REGISTERS];
     const uint64_t cfa = unwind->reg[rules->cfa_register] + (uint64_t)rules->cfa_offset;
@@ -379,7 +379,7 @@ static bool apply(struct unwind *unwind, const struct rules *rules)
         return false;
     memcpy(caller, unwind->reg, sizeof caller);
     for (int i = 0; i < USED; i++)
-        if (rules->how[i] == SAVED && !load(unwind, cfa + (uint64_t)rules->offset[i], &caller[i]))
+        if (rules->how[i] == SAVED && !load_word(unwind, cfa + (uint64_t)rules->offset[i], &caller[i]))
             return false;
     caller[STACK] = cfa;
     memcpy(unwind->reg, caller, sizeof caller);
@@ -393,7 +393,7 @@ static bool unwind_step(struct unwind *unwind, const struct maps *maps, bool inn
 {
     static struct program program; /* large */
     struct code_location place = code_location_of(maps, unwind->counter - !inner);
-    return place.elf && find_rules(&program, place.elf, place.address) && apply(unwind, &program.now);
+    return place.elf && find_rules(&program, place.elf, place.address) && apply_rules(unwind, &program.now);
 }
 
 #define FRAMES 64

@@ -12,7 +12,7 @@
 
 /* Adds a host. A host that is named again gets more slots, as with other launchers. Slots beyond NODE_MAX_PES do not
  * count. */
-static void add(struct hosts *hosts, const char *name, uint32_t slots)
+static void add_host(struct hosts *hosts, const char *name, uint32_t slots)
 {
     for (size_t i = 0; i < hosts->count; i++)
         if (strcmp(hosts->host[i].name, name) == 0) {
@@ -52,7 +52,7 @@ static void read_list(struct hosts *hosts, const char *option, const char *text)
     while ((word = strsep(&rest, ","))) {
         if (!read_word(hosts, word, &slots))
             say_usage("%s %s: expected NAME or NAME:SLOTS between commas", option, text);
-        add(hosts, word, slots);
+        add_host(hosts, word, slots);
     }
     free(copy);
 }
@@ -75,7 +75,7 @@ static bool read_line(struct hosts *hosts, char *line)
         if (!read_slots(word + 6, &slots))
             return false;
     }
-    add(hosts, name, slots);
+    add_host(hosts, name, slots);
     return true;
 }
 
@@ -116,7 +116,7 @@ char *hosts_slice(const struct hosts *hosts, uint32_t first, uint32_t count)
         uint32_t skip = first < hosts->host[i].slots ? first : hosts->host[i].slots;
         uint32_t left = hosts->host[i].slots - skip, take = left < count ? left : count;
         if (take)
-            add(&slice, hosts->host[i].name, take);
+            add_host(&slice, hosts->host[i].name, take);
         first -= skip;
         count -= take;
     }

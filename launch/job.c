@@ -80,7 +80,7 @@ static void start_failed(struct job *job, uint32_t pe, int why)
     job_end(job, missing ? STATUS_NOT_FOUND : refused ? STATUS_NOT_EXECUTABLE : STATUS_FAILED);
 }
 
-static pid_t start(struct job *job, uint32_t pe)
+static pid_t start_pe(struct job *job, uint32_t pe)
 {
     const struct app *app = app_of(job, pe);
     char **environment = job->environments[app - job->options->apps];
@@ -113,7 +113,7 @@ static pid_t start(struct job *job, uint32_t pe)
 void job_start_next(struct job *job)
 {
     uint32_t pe = job->started;
-    pid_t pid = start(job, pe);
+    pid_t pid = start_pe(job, pe);
     if (pid < 0) {
         start_failed(job, pe, errno);
         return;

@@ -150,8 +150,8 @@ static void stay_awake(void)
 }
 
 /* Runs in the reaper. Writes the supervisor's pid, or -1, into the pipe to oshrun. */
-static _Noreturn void keep(struct options *options, const struct line *line, const int front[2], const int told[2],
-                           const sigset_t *mask, pid_t oshrun)
+static _Noreturn void become_reaper(struct options *options, const struct line *line, const int front[2],
+                                    const int told[2], const sigset_t *mask, pid_t oshrun)
 {
     close(front[1]);
     close(told[0]);
@@ -174,14 +174,14 @@ static _Noreturn void keep(struct options *options, const struct line *line, con
 }
 
 /* Starts reaper and supervisor. Returns false after one line. */
-static bool start(struct options *options, const struct line *line, const sigset_t *mask, pid_t *reaper,
-                  pid_t *supervisor)
+static bool start_reaper(struct options *options, const struct line *line, const sigset_t *mask, pid_t *reaper,
+                         pid_t *supervisor)
 {
     int front[2], told[2];
     pid_t me = getpid();
     *reaper = pipe2(front, O_CLOEXEC) == 0 && pipe2(told, O_CLOEXEC) == 0 ? fork() : -1;
     if (*reaper == 0)
-        keep(options, line, front, told, mask, me);
+        become_reaper(options, line, front, told, mask, me);
     if (*reaper > 0) {
         to_supervisor = front[1];
         close(front[0]);
@@ -274,7 +274,7 @@ int main(int argc, char **argv)
     memory_watch("");
 
     pid_t reaper, supervisor;
-    if (!start(&options, &line, &before, &reaper, &supervisor))
+    if (!start_reaper(&options, &line, &before, &reaper, &supervisor))
         return STATUS_FAILED;
     return attend(reaper, supervisor, childless, &signals);
 }

@@ -233,7 +233,8 @@ static void read_hosts(struct options *options, bool file, const char *option, c
     *(file ? &options->host_file : &options->host_list) = text;
 }
 
-static void apply(struct options *options, struct app *app, enum option_id id, const char *option, const char *value)
+static void apply_option(struct options *options, struct app *app, enum option_id id, const char *option,
+                         const char *value)
 {
     switch (id) {
     case COUNT: app->count = read_count(option, value); break;
@@ -326,13 +327,13 @@ static void read_option(struct options *options, struct app *app, struct reader 
     const char *given = name[bytes] ? name + bytes + 1 : NULL;
     const struct option_row *row = row_of(name, bytes);
     if (!row && (row = row_of_number(word, &given))) {
-        apply(options, app, row->id, row->id == COUNT ? "-n" : "-N", given);
+        apply_option(options, app, row->id, row->id == COUNT ? "-n" : "-N", given);
         return;
     }
     if (!row)
         refuse_option(word, name, bytes);
     name[bytes] = 0; /* messages name the option without its value */
-    apply(options, app, row->id, word, read_value(in, row, word, given));
+    apply_option(options, app, row->id, word, read_value(in, row, word, given));
 }
 
 /* Reads one program: options, then the program and its arguments up to ":" or the end. */

@@ -102,7 +102,7 @@ static void emit(const struct stream *stream, const char *data, size_t bytes)
     lane->last = stream;
 }
 
-static void keep(struct stream *stream, const char *data, size_t bytes)
+static void keep_data(struct stream *stream, const char *data, size_t bytes)
 {
     if (stream->used + bytes > stream->room) {
         stream->room = (stream->used + bytes) * 2;
@@ -112,7 +112,7 @@ static void keep(struct stream *stream, const char *data, size_t bytes)
     stream->used += bytes;
 }
 
-static void drop(struct stream *stream, size_t bytes)
+static void drop_data(struct stream *stream, size_t bytes)
 {
     if (bytes == 0)
         return;
@@ -130,7 +130,7 @@ static void unpark(struct stream *stream)
 static void pour(struct stream *stream);
 
 /* The long line is over or stuck. Lets all other streams go on. */
-static void release(struct lane *lane)
+static void release_lane(struct lane *lane)
 {
     lane->owner = NULL;
     for (size_t i = 0; i < nstreams && !lane->owner; i++)
@@ -147,7 +147,7 @@ static void pour(struct stream *stream)
     bool all = stream->ended || stream->used > OUTPUT_LINE;
     size_t bytes = all ? stream->used : stream->lines;
     emit(stream, stream->data, bytes);
-    drop(stream, bytes);
+    drop_data(stream, bytes);
     if (stream->ended && stream->data) {
         free(stream->data);
         stream->data = NULL;
@@ -157,10 +157,10 @@ static void pour(struct stream *stream)
     if (!stream->ended && all && lane->midline)
         lane->owner = stream;
     else if (lane->owner == stream && (stream->ended || bytes > 0))
-        release(lane);
+        release_lane(lane);
 }
 
-static void take(struct stream *stream, const char *data, size_t bytes)
+static void take_data(struct stream *stream, const char *data, size_t bytes)
 {
     const char *end = memrchr(data, '\n', bytes);
     size_t lines = end ? (size_t)(end - data) + 1 : 0;
@@ -173,11 +173,11 @@ static void take(struct stream *stream, const char *data, size_t bytes)
     if (lines)
         stream->lines = stream->used + lines;
     if (bytes > 0)
-        keep(stream, data, bytes);
+        keep_data(stream, data, bytes);
     pour(stream);
 }
 
-static void finish(struct stream *stream)
+static void finish_stream(struct stream *stream)
 {
     loop_remove(stream->fd);
     close(stream->fd);
@@ -201,9 +201,9 @@ static void stream_ready(struct loop_watch *watch)
     ssize_t bytes = read(stream->fd, chunk, sizeof chunk);
     stream->heard = loop_now();
     if (bytes > 0)
-        take(stream, chunk, (size_t)bytes);
+        take_data(stream, chunk, (size_t)bytes);
     else if (bytes == 0 || (errno != EAGAIN && errno != EINTR))
-        finish(stream);
+        finish_stream(stream);
 }
 
 static void lane_drained(struct sink *sink)
@@ -314,7 +314,7 @@ static void check_stuck(struct lane *lane, int64_t now)
     if (owner->parked || poll(&more, 1, 0) > 0)
         owner->heard = now;
     else
-        release(lane);
+        release_lane(lane);
 }
 
 /* Returns the number of streams whose unfinished lines the clock watches: those of PE 0. */
@@ -329,7 +329,7 @@ void output_tick(void)
     for (size_t i = 0; i < watched(); i++)
         if (is_prompt(&streams[i]) && now - streams[i].heard >= PROMPT_MS) {
             emit(&streams[i], streams[i].data, streams[i].used);
-            drop(&streams[i], streams[i].used);
+            drop_data(&streams[i], streams[i].used);
         }
     for (int i = 0; i < 2; i++) {
         check_stuck(&lanes[i], now);

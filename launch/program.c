@@ -24,7 +24,7 @@ static int refusal(int dir, const char *path)
 }
 
 /* Looks a bare name up in PATH as a shell does. Returns 0, or the errno value of the failure that says most. */
-static int search(int dir, const char *name, char **found)
+static int search_program(int dir, const char *name, char **found)
 {
     const char *at = getenv("PATH");
     int why = ENOENT;
@@ -51,10 +51,10 @@ char *program_search(const char *name)
     char *found = NULL;
     if (strchr(name, '/'))
         return refusal(AT_FDCWD, name) == 0 ? say_if_null(strdup(name)) : NULL;
-    return search(AT_FDCWD, name, &found) == 0 ? found : NULL;
+    return search_program(AT_FDCWD, name, &found) == 0 ? found : NULL;
 }
 
-static int complain(const struct app *app, int dir, int why)
+static int complain_of_program(const struct app *app, int dir, int why)
 {
     const char *name = app->argv[0];
     bool missing = why == ENOENT || why == ENOTDIR;
@@ -79,10 +79,10 @@ int program_find(struct app *app)
     }
     int where = dir < 0 ? AT_FDCWD : dir; /* a current directory that cannot be opened is no fault */
     const char *name = app->argv[0];
-    int why = strchr(name, '/') ? refusal(where, name) : search(where, name, &app->path);
+    int why = strchr(name, '/') ? refusal(where, name) : search_program(where, name, &app->path);
     if (why == 0 && !app->path)
         app->path = say_if_null(strdup(name));
-    int status = why ? complain(app, where, why) : 0;
+    int status = why ? complain_of_program(app, where, why) : 0;
     if (dir >= 0)
         close(dir);
     return status;

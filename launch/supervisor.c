@@ -113,7 +113,7 @@ static int64_t sooner(int64_t one, int64_t other)
 }
 
 /* Returns the milliseconds that the loop may sleep; -1: for ever. */
-static int patience(void)
+static int wait_milliseconds_left(void)
 {
     int64_t now = loop_now();
     int64_t at = sooner(job.alive ? root_next() : 0, sooner(job.kill_at, job.alive ? 0 : drain_until));
@@ -171,19 +171,19 @@ static void run_job(void)
         turn(0);
     }
     while (job.alive > 0)
-        turn(patience());
+        turn(wait_milliseconds_left());
     job_report_crashes(&job);
     root_note_end();
 }
 
 /* Kills the processes that PEs have left behind, then waits for the rest of the output. */
-static void finish(void)
+static void finish_job(void)
 {
     if (root_time_limit())
         drain_until = sooner(drain_until, root_time_limit() + DRAIN_MS);
     kill_leftovers(PATIENCE_MS);
     while (!output_done() && (!drain_until || loop_now() < drain_until))
-        turn(patience());
+        turn(wait_milliseconds_left());
 }
 
 _Noreturn void supervisor_run(struct options *options, int front, const sigset_t *signals, pid_t oshrun)
@@ -197,7 +197,7 @@ _Noreturn void supervisor_run(struct options *options, int front, const sigset_t
     int status = good ? job_prepare(&job, options, signals) : STATUS_FAILED;
     if (status == 0) {
         run_job();
-        finish();
+        finish_job();
         status = job.status;
     }
     output_tick();

@@ -352,7 +352,7 @@ static double read_limit(const char *variable)
 
 /* Starts the root, if this is it, tells the PE where that listens, and waits for what the PE has learnt of the job. Returns false when
  * the PE has failed. */
-static bool learn(struct node_watch_start *start)
+static bool learn_start(struct node_watch_start *start)
 {
     unsigned char told[sizeof start->routes] = {0};
     _Static_assert(sizeof(struct routes) <= sizeof told, "the routes fit");
@@ -373,7 +373,7 @@ static bool learn(struct node_watch_start *start)
            recv(1, start, sizeof *start, MSG_WAITALL) == sizeof *start;
 }
 
-static void join(const struct node_watch_start *start)
+static void join_watchers(const struct node_watch_start *start)
 {
     struct routes routes;
     memcpy(&routes, start->routes, sizeof routes);
@@ -422,12 +422,12 @@ _Noreturn void watch_run(const char *front)
     say_as(*front ? "oshrun: " : "lateral: ");
     raise_file_limit();
     deadlock_limit = read_limit("LATERAL_DEADLOCK");
-    if (!view_open(&view, 0, PROT_READ | PROT_WRITE) || loop_open() != 0 || !learn(&start))
+    if (!view_open(&view, 0, PROT_READ | PROT_WRITE) || loop_open() != 0 || !learn_start(&start))
         _exit(STATUS_FAILED);
     watch_pes();
     close(1); /* the PE waits for it */
     channels_listen_here(accept_client);
-    join(&start);
+    join_watchers(&start);
     while (alive || (leave_at && loop_now() < leave_at && (tell_at || (is_root && root_is_busy())))) {
         loop_turn(tell_at ? DEATHS_MS : TICK_MS);
         tick();

@@ -31,7 +31,7 @@ static bool is_fixed(const struct dl_phdr_info *info, uintptr_t address)
 }
 
 /* Returns 1, which ends the listing, when this object holds the address. */
-static int holds(struct dl_phdr_info *info, size_t size, void *data)
+static int object_holds(struct dl_phdr_info *info, size_t size, void *data)
 {
     struct owner *owner = data;
     const bool program = owner->objects++ == 0;
@@ -83,7 +83,7 @@ bool address_describe(const void *address, char *text, size_t room)
 {
     struct owner owner = {.address = (uintptr_t)address};
     char name[128];
-    dl_iterate_phdr(holds, &owner); /* first: blocks of thread-local variables lie on the stacks of threads */
+    dl_iterate_phdr(object_holds, &owner); /* first: blocks of thread-local variables lie on the stacks of threads */
     if (!owner.found && on_my_stack(address))
         return snprintf(text, room, "it is a local variable, on the stack; " INSTEAD), false;
     if (!owner.found)

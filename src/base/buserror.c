@@ -39,7 +39,7 @@ static struct {
     char groups[4096], info[2048];
 } report_room;
 
-static void add(struct text *t, const char *s)
+static void add_text(struct text *t, const char *s)
 {
     while (*s && t->used < sizeof t->at - 1)
         t->at[t->used++] = *s++;
@@ -52,7 +52,7 @@ static void add_number(struct text *t, uint64_t n, unsigned base)
     while (n / place >= base)
         place *= base;
     for (; place; place /= base)
-        add(t, (const char[]){"0123456789abcdef"[n / place % base], 0});
+        add_text(t, (const char[]){"0123456789abcdef"[n / place % base], 0});
 }
 
 /* Adds a size in the largest unit that leaves at least 1, with one decimal when it is not whole. */
@@ -68,10 +68,10 @@ static void add_size(struct text *t, uint64_t bytes)
     add_number(t, bytes / scale, 10);
     uint64_t tenths = bytes % scale * 10 / scale;
     if (tenths) {
-        add(t, ".");
+        add_text(t, ".");
         add_number(t, tenths, 10);
     }
-    add(t, unit[u]);
+    add_text(t, unit[u]);
 }
 
 /* Reads the beginning of a small file as a string. Returns false when the file is empty or cannot be read. */
@@ -105,10 +105,10 @@ static uint64_t group_limit(const char *mount, const char *group, const char *fi
     size_t length = strcspn(group, "\n");
     for (;;) {
         path->used = 0;
-        add(path, mount);
+        add_text(path, mount);
         for (size_t i = 0; i < length && path->used < sizeof path->at - 1; i++)
             path->at[path->used++] = group[i];
-        add(path, file);
+        add_text(path, file);
         if (read_text(path->at, value, sizeof value) && parse_number(value) < limit)
             limit = parse_number(value);
         if (!length)
@@ -143,37 +143,37 @@ static void add_meminfo(struct text *t, const char *key, const char *words)
         return;
     at += strlen(key);
     at += strspn(at, " ");
-    add(t, words);
+    add_text(t, words);
     add_size(t, parse_number(at) * 1024);
 }
 
-static _Noreturn void report(uintptr_t address)
+static _Noreturn void report_bus_error(uintptr_t address)
 {
     struct text *t = &report_room.line;
     while (atomic_exchange_acqrel(&report_room.taken, 1)) /* another thread reports and ends the process */
         pause();
     t->used = 0;
-    add(t, "lateral: ");
+    add_text(t, "lateral: ");
     if (log_pe() >= 0) {
-        add(t, "PE ");
+        add_text(t, "PE ");
         add_number(t, (uint64_t)log_pe(), 10);
-        add(t, ": ");
+        add_text(t, ": ");
     }
-    add(t, "out of memory for shared pages ");
-    add(t, "at 0x");
+    add_text(t, "out of memory for shared pages ");
+    add_text(t, "at 0x");
     add_number(t, address, 16);
-    add(t, " (heap size ");
+    add_text(t, " (heap size ");
     add_size(t, facts.heap_bytes);
-    add(t, " each, PEs here ");
+    add_text(t, " each, PEs here ");
     add_number(t, (uint64_t)facts.pes, 10);
     add_meminfo(t, "MemTotal:", ", machine has ");
     add_meminfo(t, "MemAvailable:", ", available ");
     uint64_t limit = memory_limit();
     if (limit != UINT64_MAX) {
-        add(t, ", cgroup limit ");
+        add_text(t, ", cgroup limit ");
         add_size(t, limit);
     }
-    add(t, "); set SHMEM_SYMMETRIC_SIZE smaller or use fewer PEs\n");
+    add_text(t, "); set SHMEM_SYMMETRIC_SIZE smaller or use fewer PEs\n");
     ssize_t wrote = write(STDERR_FILENO, t->at, t->used);
     (void)wrote; /* a failed write cannot be reported */
     _exit(LAT_EXIT);
@@ -205,7 +205,7 @@ static void report_shared(uintptr_t address)
     const int count = atomic_load_acquire(&ranges); /* release: buserror_watch */
     for (int i = 0; i < count; i++)
         if (address - range[i].start < range[i].bytes)
-            report(address);
+            report_bus_error(address);
 }
 
 static void on_bus_error(int number, siginfo_t *info, void *context)

@@ -125,7 +125,7 @@ static int parse(enum env_id id)
     return 0;
 }
 
-static void find(enum env_id id)
+static void find_variable(enum env_id id)
 {
     const struct env_variable *variable = &variables[id];
     values[id].from = variable->name;
@@ -151,7 +151,7 @@ int env_load(const char **why)
     const locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", 0)); /* the program's may write 1,5 */
     *why = 0;
     for (int id = 0; id < ENV_COUNT && !*why; id++) {
-        find(id);
+        find_variable(id);
         if (parse(id) == 0)
             continue;
         snprintf(message, sizeof message, "%s=%s is not %s%s", values[id].from, values[id].text,

@@ -11,7 +11,7 @@
 #define GRAIN 16u        /* offsets and sizes are multiples of it */
 #define LINE 64u         /* blocks of at least this size own their cache lines */
 #define REMEMBERED 4096u /* recently freed offsets, to tell a double free from a foreign pointer */
-#define MISSES 32        /* misaligned candidates before search takes a larger block */
+#define MISSES 32        /* misaligned candidates before search_free takes a larger block */
 
 typedef uint32_t node;
 
@@ -96,7 +96,7 @@ static void split(struct heap *h, node i, size_t offset, node *below, node *abov
 }
 
 /* Joins two subtrees; all blocks of the first lie below those of the second. */
-static node join(struct heap *h, node below, node above)
+static node join_trees(struct heap *h, node below, node above)
 {
     if (!below || !above)
         return below | above;
@@ -104,9 +104,9 @@ static node join(struct heap *h, node below, node above)
     const node top = first ? below : above;
     struct block *b = &h->block[top];
     if (first)
-        b->right = join(h, b->right, above);
+        b->right = join_trees(h, b->right, above);
     else
-        b->left = join(h, below, b->left);
+        b->left = join_trees(h, below, b->left);
     b->fit = fit_of(h, top);
     return top;
 }
@@ -143,7 +143,7 @@ static void remove_below(struct heap *h, node *at, size_t offset)
         b->fit = fit_of(h, i);
         return;
     }
-    *at = join(h, b->left, b->right);
+    *at = join_trees(h, b->left, b->right);
     *b = (struct block){.left = h->unused};
     h->unused = i;
     h->unused_count++;
@@ -159,7 +159,7 @@ static void refit(struct heap *h, node i, size_t offset)
 }
 
 /* Returns the block around an offset below the size of the heap. */
-static node find(const struct heap *h, size_t offset)
+static node find_block(const struct heap *h, size_t offset)
 {
     node best = 0;
     for (node i = h->root; i;) {
@@ -174,7 +174,7 @@ static node find(const struct heap *h, size_t offset)
 static node next_of(const struct heap *h, node i)
 {
     const size_t end = h->block[i].offset + h->block[i].size;
-    return end < h->size ? find(h, end) : 0;
+    return end < h->size ? find_block(h, end) : 0;
 }
 
 /* Returns the lowest free block of at least `size` bytes of a subtree, not below an offset; 0: none. */
@@ -204,7 +204,7 @@ static bool holds_aligned(const struct block *b, size_t size, size_t align)
 
 /* Returns the lowest block that fits, or 0. Skips blocks that are long enough but badly aligned. After MISSES of those
  * it takes the lowest block that is long enough for any alignment; if there is none, the search goes on. */
-static node search(const struct heap *h, size_t size, size_t align)
+static node search_free(const struct heap *h, size_t size, size_t align)
 {
     int misses = 0;
     for (node i = first_fit(h, h->root, size, 0); i; i = first_fit(h, h->root, size, h->block[i].offset + 1)) {
@@ -246,11 +246,11 @@ static void remember_freed(struct heap *h, size_t offset)
 }
 
 /* The reverse of carve: frees live block i and joins it with its neighbours. */
-static void release(struct heap *h, node i)
+static void release_node(struct heap *h, node i)
 {
     struct block *b = &h->block[i];
     const size_t offset = b->offset;
-    const node next = next_of(h, i), prev = offset ? find(h, offset - 1) : 0;
+    const node next = next_of(h, i), prev = offset ? find_block(h, offset - 1) : 0;
     h->used -= b->size;
     h->live--;
     remember_freed(h, offset);
@@ -313,7 +313,7 @@ int heap_alloc(struct heap *h, size_t size, size_t align, size_t *offset)
         return status;
     if (!reserve(h, 2))
         return HEAP_NO_BOOKS;
-    node i = search(h, size, align);
+    node i = search_free(h, size, align);
     if (!i)
         return HEAP_NO_ROOM;
     size_t start = round_up(h->block[i].offset, align);
@@ -327,7 +327,7 @@ static int locate(const struct heap *h, size_t offset, node *found)
 {
     if (offset >= h->size)
         return HEAP_OUTSIDE;
-    node i = find(h, offset);
+    node i = find_block(h, offset);
     if (h->block[i].live) {
         *found = i;
         return h->block[i].offset == offset ? HEAP_OK : HEAP_INSIDE;
@@ -341,7 +341,7 @@ int heap_free(struct heap *h, size_t offset)
     node i;
     int status = locate(h, offset, &i);
     if (!status)
-        release(h, i);
+        release_node(h, i);
     return status;
 }
 
@@ -367,11 +367,11 @@ int heap_resize(struct heap *h, size_t offset, size_t size, size_t *new_offset)
     if (!reserve(h, 4)) /* so that nothing below runs out of blocks */
         return HEAP_NO_BOOKS;
     const size_t old_size = h->block[i].size;
-    release(h, i);
-    const node around = find(h, offset);
+    release_node(h, i);
+    const node around = find_block(h, offset);
     const size_t room = h->block[around].offset + h->block[around].size - offset;
     const bool stays = !(offset & (align - 1)) && size <= room;
-    i = stays ? around : search(h, size, align);
+    i = stays ? around : search_free(h, size, align);
     if (!i) {
         carve(h, around, offset, old_size);
         return HEAP_NO_ROOM;
@@ -409,7 +409,7 @@ const char *heap_reason(int status)
 
 bool heap_around(const struct heap *h, size_t offset, size_t *start, size_t *size)
 {
-    node i = offset < h->size ? find(h, offset) : 0;
+    node i = offset < h->size ? find_block(h, offset) : 0;
     if (!h->block[i].live)
         return false;
     *start = h->block[i].offset;

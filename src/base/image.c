@@ -189,7 +189,7 @@ static bool read_build_id(const struct program *p, unsigned char *id)
 }
 
 /* Three lanes of multiply and rotate. This tells programs apart; it is not meant to resist an adversary. */
-static void mix(uint64_t lane[3], const void *data, size_t bytes)
+static void mix_bytes(uint64_t lane[3], const void *data, size_t bytes)
 {
     static const uint64_t factor[3] = {0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu, 0x165667b19e3779f9u};
     const unsigned char *from = data;
@@ -210,7 +210,7 @@ static void mix_file(uint64_t lane[3], int fd, off_t at, size_t bytes)
         ssize_t got = pread(fd, part, bytes < sizeof part ? bytes : sizeof part, at);
         if (got <= 0)
             return;
-        mix(lane, part, got);
+        mix_bytes(lane, part, got);
         at += got;
         bytes -= got;
     }
@@ -222,7 +222,7 @@ static void hash_program(const struct program *p, unsigned char *id)
 {
     uint64_t lane[3] = {1, 2, 3};
     int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    mix(lane, p->header, p->headers * sizeof *p->header);
+    mix_bytes(lane, p->header, p->headers * sizeof *p->header);
     for (int i = 0; fd >= 0 && i < p->headers; i++)
         if (p->header[i].p_type == PT_LOAD && (p->header[i].p_flags & PF_X))
             mix_file(lane, fd, p->header[i].p_offset, p->header[i].p_filesz);

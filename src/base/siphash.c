@@ -24,7 +24,7 @@ static void rounds(uint64_t v[4], int count)
 }
 
 /* Loads 8 bytes, little-endian. */
-static uint64_t load(const unsigned char *data)
+static uint64_t load_little_endian(const unsigned char *data)
 {
     uint64_t word;
     memcpy(&word, data, sizeof word);
@@ -54,7 +54,7 @@ uint64_t siphash(const uint64_t key[2], const void *data, size_t length)
                      key[1] ^ 0x7465646279746573u};
     size_t left = length;
     for (; left >= 8; left -= 8, at += 8)
-        absorb(v, load(at));
+        absorb(v, load_little_endian(at));
     absorb(v, load_last(at, left) | (uint64_t)length << 56);
     v[2] ^= 0xff;
     rounds(v, 4);

@@ -170,7 +170,7 @@ static void let_child_add_callers(const ucontext_t *context)
         ;
 }
 
-static void report(const siginfo_t *info, const ucontext_t *context)
+static void report_crash(const siginfo_t *info, const ucontext_t *context)
 {
     crash->signal = info->si_signo;
     crash->code = info->si_code;
@@ -188,7 +188,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
     struct sigaction standard = {.sa_handler = SIG_DFL};
     int kept = errno;
     if (getpid() == watched && !atomic_exchange_acqrel(&taken, 1))
-        report(info, context);
+        report_crash(info, context);
     sigaction(number, &standard, NULL);
     if (info->si_code <= 0)
         raise(number);

@@ -19,7 +19,7 @@ static bool ending(void)
     return !gone && environment.ending && environment.ending(environment.self);
 }
 
-static int complain(const char *what)
+static int complain_of_host(const char *what)
 {
     if (!ending())
         log_line("the program that embeds this library (uccs_embed) %s: %s",
@@ -27,24 +27,24 @@ static int complain(const char *what)
     return -1;
 }
 
-static int put(const char *key, const void *value, size_t bytes)
+static int host_put(const char *key, const void *value, size_t bytes)
 {
-    return !gone && environment.put(environment.self, key, value, bytes) == 0 ? 0 : complain(key);
+    return !gone && environment.put(environment.self, key, value, bytes) == 0 ? 0 : complain_of_host(key);
 }
 
-static int get(int pe, const char *key, void **value, size_t *bytes)
+static int host_get(int pe, const char *key, void **value, size_t *bytes)
 {
-    return !gone && environment.get(environment.self, pe, key, value, bytes) == 0 ? 0 : complain(key);
+    return !gone && environment.get(environment.self, pe, key, value, bytes) == 0 ? 0 : complain_of_host(key);
 }
 
 /* The environment has no limit of time, so this waits until all PEs have come. */
-static int fence(int seconds, pthread_mutex_t *held)
+static int host_fence(int seconds, pthread_mutex_t *held)
 {
     (void)seconds;
     pthread_mutex_unlock(held);
     int status = gone ? -1 : environment.fence(environment.self);
     pthread_mutex_lock(held);
-    return status == 0 ? 0 : complain("fence");
+    return status == 0 ? 0 : complain_of_host("fence");
 }
 
 /* Returns -1 when the environment's abort comes back, so that the caller ends the node itself. */
@@ -56,9 +56,10 @@ static int end_job(int status)
 }
 
 /* The owner says goodbye to its launcher itself. */
-static void finish(void) {}
+static void host_finish(void) {}
 
-static const struct rte_backend backend = {"an embedding program", put, get, fence, end_job, finish, ending, 0, 0};
+static const struct rte_backend backend =
+    {"an embedding program", host_put, host_get, host_fence, end_job, host_finish, ending, 0, 0};
 
 int rte_host_bootstrap(const struct uccs_environment *table)
 {

@@ -56,7 +56,7 @@ static int open_maps(int pid)
 }
 
 /* Returns true when the file holds the word, which is shorter than NEEDLE. */
-static bool holds(int fd, const char *word, size_t bytes)
+static bool holds_word(int fd, const char *word, size_t bytes)
 {
     char text[NEEDLE + 4096];
     size_t kept = 0;
@@ -80,7 +80,7 @@ bool rte_shares_memory(int pid)
     int fd = open_maps(pid);
     if (fd < 0)
         return access("/proc/self/maps", F_OK) != 0;
-    bool found = holds(fd, word, bytes);
+    bool found = holds_word(fd, word, bytes);
     close(fd);
     return found;
 }

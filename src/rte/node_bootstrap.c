@@ -241,7 +241,7 @@ static void welcome(struct party *party, int socket, int npes)
 
 /* Collects the guests. All PEs of this node connected before the fence, so the door is shut first: who is in the queue now has come,
  * and nobody else comes. Returns 0, or -1 after one line. */
-static int gather(struct party *party, int door, int npes)
+static int gather_node(struct party *party, int door, int npes)
 {
     struct rlimit before, wide;
     bool raised = getrlimit(RLIMIT_NOFILE, &before) == 0;
@@ -399,7 +399,7 @@ static int be_host(int door, const struct rte_rank *place, const struct rte_hell
     struct party party = {0};
     int status = add_guest(&party, -1, mine);
     if (status == 0)
-        status = gather(&party, door, place->npes);
+        status = gather_node(&party, door, place->npes);
     leave_strangers(&party);
     if (status == 0) {
         qsort(party.guests, party.count, sizeof *party.guests, by_pe);

@@ -112,7 +112,7 @@ static struct entry *ask(int lead)
 }
 
 /* Asks all leads and notes what they say in `job`. PE 0 calls it. Returns 0, or -1 after one line. */
-static int gather(struct rte_job_map *job)
+static int gather_job_map(struct rte_job_map *job)
 {
     for (int lead = 0; lead < rte.npes; lead = rte_job_map_next(job)) {
         struct entry *entry = ask(lead);
@@ -133,7 +133,7 @@ static int gather(struct rte_job_map *job)
 static struct rte_packed_job_map *put_together(size_t *bytes)
 {
     struct rte_job_map *job = rte_job_map_new(rte.npes);
-    struct rte_packed_job_map *all = job && gather(job) == 0 ? rte_job_map_pack(job, bytes) : 0;
+    struct rte_packed_job_map *all = job && gather_job_map(job) == 0 ? rte_job_map_pack(job, bytes) : 0;
     rte_job_map_free(job);
     if (!all)
         return 0;
@@ -189,7 +189,7 @@ static void write_tables(const struct rte_packed_job_map *all, size_t bytes)
 }
 
 /* A lead gets the shapes of all nodes and writes the tables. */
-static void learn(struct rte_packed_job_map *mine, size_t bytes)
+static void learn_nodes(struct rte_packed_job_map *mine, size_t bytes)
 {
     void *value = mine;
     if (mine || rte_backend->get(0, KEY_ALL, &value, &bytes) == 0) {
@@ -215,7 +215,7 @@ int rte_nodes_learn(void)
     if (rte_backend_fence(0) != 0)
         return -1;
     if (lead)
-        learn(all, bytes);
+        learn_nodes(all, bytes);
     if (!rte_node_barrier() || (rte.node->placed && !(rte.places = map_places(false))))
         return -1;
     rte.nodes = (int)rte.node->nodes;

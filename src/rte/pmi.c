@@ -47,7 +47,7 @@ int rte_pmi_is_open(void)
     return fd && fstat(atoi(fd), &info) == 0 && S_ISSOCK(info.st_mode);
 }
 
-static int put(const char *key, const void *value, size_t bytes)
+static int pmi_put(const char *key, const void *value, size_t bytes)
 {
     char text[WIRE_TEXT(PIECE_BYTES) + 1];
     size_t at = 0;
@@ -91,7 +91,7 @@ static bool get_pieces(int pe, const char *key, char *all, size_t total, char *d
     }
 }
 
-static int get(int pe, const char *key, void **value, size_t *bytes)
+static int pmi_get(int pe, const char *key, void **value, size_t *bytes)
 {
     char data[PIECE_BYTES + 3];
     size_t total = 0;
@@ -109,7 +109,7 @@ static int get(int pe, const char *key, void **value, size_t *bytes)
 /* After a barrier that timed out, only the end of the job may follow. A get of another thread may read the end of the
  * barrier; then no more input comes to wake this thread. So this thread also looks at intervals. Returns 0, 1 on
  * timeout, -1 on failure. */
-static int fence(int seconds, pthread_mutex_t *held)
+static int pmi_fence(int seconds, pthread_mutex_t *held)
 {
     static const char line[] = "cmd=barrier_in\n";
     struct pollfd answer = {.fd = pmi_talk.fd, .events = POLLIN};
@@ -157,7 +157,7 @@ static int end_by_signal(int status)
     return pmi_talk.of_slurm ? 0 : end_job(status);
 }
 
-static void finish(void)
+static void pmi_finish(void)
 {
     if (!connection_is_ours())
         return;
@@ -174,7 +174,7 @@ static int descriptor(void)
 }
 
 static const struct rte_backend backend =
-    {"a launcher that speaks PMI", put, get, fence, end_job, finish, 0, descriptor, end_by_signal};
+    {"a launcher that speaks PMI", pmi_put, pmi_get, pmi_fence, end_job, pmi_finish, 0, descriptor, end_by_signal};
 
 /* ---- opening ---- */
 

@@ -86,7 +86,7 @@ static void *stand_between(void *fd)
 }
 
 /* Starts the thread at one end of a pair. Returns 0 or an errno. */
-static int start(int fd)
+static int start_guest(int fd)
 {
     pthread_t thread;
     int error = thread_start(&thread, stand_between, (void *)(intptr_t)fd);
@@ -105,7 +105,7 @@ static int put_between(int fd)
             close(real);
         return -1;
     }
-    int error = start(pair[1]);
+    int error = start_guest(pair[1]);
     if (!error && dup2(pair[0], fd) < 0)
         error = errno;
     if (error) {

@@ -36,13 +36,13 @@ int pmi_broken(const char *format, ...)
 
 static const char silent[] = "it has not answered for as long as LATERAL_PEER_TIMEOUT says";
 
-static int lost(const char *why)
+static int server_lost(const char *why)
 {
     return pmi_broken("the connection to the launcher (PMI) is lost: %s", why);
 }
 
 /* Returns the seconds for which the launcher may be silent; 0: for ever. */
-static int64_t patience(void)
+static int64_t patience_ms(void)
 {
     const int64_t seconds = env_number(ENV_PEER_TIMEOUT);
     return seconds < 1000000 ? seconds : 1000000;
@@ -52,7 +52,7 @@ bool pmi_await_reader(void)
 {
     int left = 0;
     for (int64_t ms = 0; pmi_talk.of_slurm && ioctl(pmi_talk.fd, SIOCOUTQ, &left) == 0 && left > 0; ms++) {
-        if (patience() > 0 && ms > 1000 * patience())
+        if (patience_ms() > 0 && ms > 1000 * patience_ms())
             return false;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, 0);
     }
@@ -64,13 +64,13 @@ int pmi_speak(const char *line, size_t bytes)
     if (pmi_talk.broken)
         return -1;
     if (!pmi_await_reader())
-        return lost(silent);
+        return server_lost(silent);
     for (size_t at = 0; at < bytes;) {
         ssize_t wrote = send(pmi_talk.fd, line + at, bytes - at, MSG_NOSIGNAL);
         if (wrote < 0 && errno == ENOTSOCK)
             wrote = write(pmi_talk.fd, line + at, bytes - at);
         if (wrote < 0 && errno != EINTR)
-            return lost(strerror(errno));
+            return server_lost(strerror(errno));
         at += wrote > 0 ? (size_t)wrote : 0;
     }
     return 0;
@@ -82,7 +82,7 @@ int pmi_speak(const char *line, size_t bytes)
 static bool await_input(void)
 {
     struct pollfd input = {.fd = pmi_talk.fd, .events = POLLIN};
-    const int half = patience() <= 0 ? -1 : (int)patience() * 500;
+    const int half = patience_ms() <= 0 ? -1 : (int)patience_ms() * 500;
     for (int halves = 0; halves < 2;) {
         int ready = poll(&input, 1, half);
         if (ready > 0 || (ready < 0 && errno != EINTR))
@@ -139,12 +139,12 @@ static long await_line(const char *wanted)
         if (end || begins_wrong(wanted))
             return (long)bytes;
         if (pmi_talk.have == PMI_LINE)
-            return lost("a line is too long");
+            return server_lost("a line is too long");
         if (!await_input())
-            return lost(silent);
+            return server_lost(silent);
         ssize_t got = read(pmi_talk.fd, pmi_talk.input + pmi_talk.have, PMI_LINE - pmi_talk.have);
         if (got == 0 || (got < 0 && errno != EINTR))
-            return lost(got == 0 ? "it was closed" : strerror(errno));
+            return server_lost(got == 0 ? "it was closed" : strerror(errno));
         pmi_talk.have += got > 0 ? (size_t)got : 0;
     }
 }

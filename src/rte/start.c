@@ -177,7 +177,7 @@ static void warn_lonely(void)
 }
 
 /* Returns 0, or -1 when the launcher did not answer, or the PEs do not meet. */
-static int join(const struct rte_backend *backend, const struct rte_rank *place)
+static int join_job(const struct rte_backend *backend, const struct rte_rank *place)
 {
     if (!backend)
         return -1;
@@ -205,9 +205,9 @@ static int open_node(enum launcher launcher)
         take_place(); /* before a module starts threads */
     switch (launcher) {
     case OURS: return rte_local_open(env_text(ENV_JOB));
-    case PMIX: return join(rte_pmix_open(&place), &place);
-    case PMI: return join(rte_pmi_open(&place), &place);
-    case EMBEDDED: return join(rte_host_open(&place), &place);
+    case PMIX: return join_job(rte_pmix_open(&place), &place);
+    case PMI: return join_job(rte_pmi_open(&place), &place);
+    case EMBEDDED: return join_job(rte_host_open(&place), &place);
     case ALONE: warn_lonely(); return rte_self_open();
     case UNKNOWN: break;
     }

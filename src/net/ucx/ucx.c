@@ -44,7 +44,7 @@ static ucs_status_t arrived(void *to, const void *header, size_t header_bytes, v
     return late ? UCS_INPROGRESS : UCS_OK;
 }
 
-static void lost(void *argument, ucp_ep_h endpoint, ucs_status_t status)
+static void endpoint_lost(void *argument, ucp_ep_h endpoint, ucs_status_t status)
 {
     (void)endpoint;
     const struct peer *peer = argument;
@@ -214,7 +214,7 @@ static ucs_status_t make_endpoint(struct peer *peer, const void *address)
                                             UCP_EP_PARAM_FIELD_ERR_HANDLER,
                               .address = address,
                               .err_mode = UCP_ERR_HANDLING_MODE_PEER,
-                              .err_handler = {lost, peer}};
+                              .err_handler = {endpoint_lost, peer}};
     quiet = PROBING;
     ucs_status_t status = ucp_ep_create(peer->worker->ucp, &params, &peer->endpoint);
     quiet = LOUD;

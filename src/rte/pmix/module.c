@@ -16,22 +16,22 @@
 static const struct rte_module_calls *lateral;
 static pmix_proc_t me;
 
-static int complain(const char *what, pmix_status_t why)
+static int complain_of_pmix(const char *what, pmix_status_t why)
 {
     lateral->log("%s: the launcher (PMIx) says %s", what, PMIx_Error_string(why));
     return -1;
 }
 
-static int put(const char *key, const void *value, size_t bytes)
+static int pmix_put(const char *key, const void *value, size_t bytes)
 {
     char name[PMIX_MAX_KEYLEN + 1];
     pmix_value_t box = {.type = PMIX_BYTE_OBJECT, .data.bo = {(char *)value, bytes}};
     snprintf(name, sizeof name, "lateral.%s", key);
     pmix_status_t status = PMIx_Put(PMIX_GLOBAL, name, &box);
-    return status == PMIX_SUCCESS ? 0 : complain(name, status);
+    return status == PMIX_SUCCESS ? 0 : complain_of_pmix(name, status);
 }
 
-static int take(const pmix_value_t *box, void **value, size_t *bytes)
+static int take_value(const pmix_value_t *box, void **value, size_t *bytes)
 {
     if (box->type != PMIX_BYTE_OBJECT)
         return -1;
@@ -43,7 +43,7 @@ static int take(const pmix_value_t *box, void **value, size_t *bytes)
     return 0;
 }
 
-static int get(int pe, const char *key, void **value, size_t *bytes)
+static int pmix_get(int pe, const char *key, void **value, size_t *bytes)
 {
     char name[PMIX_MAX_KEYLEN + 1], what[PMIX_MAX_KEYLEN + 32];
     pmix_proc_t peer = {.rank = (pmix_rank_t)pe};
@@ -51,12 +51,12 @@ static int get(int pe, const char *key, void **value, size_t *bytes)
     memcpy(peer.nspace, me.nspace, sizeof peer.nspace);
     snprintf(name, sizeof name, "lateral.%s", key);
     pmix_status_t status = PMIx_Get(&peer, name, 0, 0, &box);
-    if (status == PMIX_SUCCESS && take(box, value, bytes) != 0)
+    if (status == PMIX_SUCCESS && take_value(box, value, bytes) != 0)
         status = PMIX_ERR_TYPE_MISMATCH;
     if (box)
         PMIX_VALUE_RELEASE(box);
     snprintf(what, sizeof what, "%s of PE %d", name, pe);
-    return status == PMIX_SUCCESS ? 0 : complain(what, status);
+    return status == PMIX_SUCCESS ? 0 : complain_of_pmix(what, status);
 }
 
 static struct {
@@ -103,7 +103,7 @@ static bool wait_for_everybody(int seconds)
 
 /* Values stay where they were put until a PE asks for them. Slurm needs a fence that collects: for a fence without data
  * its plugin (22.05) takes a tree that lets PEs go before all have come. Returns 0, 1 on timeout, -1 after one line. */
-static int fence(int seconds, pthread_mutex_t *held)
+static int pmix_fence(int seconds, pthread_mutex_t *held)
 {
     static const pmix_info_t collect = {.key = PMIX_COLLECT_DATA, .value = {.type = PMIX_BOOL, .data.flag = true}};
     size_t collects = strncmp(me.nspace, "slurm.", 6) == 0;
@@ -120,7 +120,9 @@ static int fence(int seconds, pthread_mutex_t *held)
     }
     if (!all)
         return 1;
-    return status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED ? 0 : complain("barrier of the job", status);
+    return status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED
+               ? 0
+               : complain_of_pmix("barrier of the job", status);
 }
 
 static int end_job(int status)
@@ -128,14 +130,14 @@ static int end_job(int status)
     return PMIx_Abort(status, "", 0, 0) == PMIX_SUCCESS ? 0 : -1;
 }
 
-static void finish(void)
+static void pmix_finish(void)
 {
     PMIx_Finalize(0, 0);
 }
 
 /* Runs on a thread of libpmix, so PEs that compute end, too. */
-static void lost(size_t handler, pmix_status_t status, const pmix_proc_t *source, pmix_info_t *info, size_t infos,
-                 pmix_info_t *results, size_t result_count, pmix_event_notification_cbfunc_fn_t done, void *token)
+static void pmix_lost(size_t handler, pmix_status_t status, const pmix_proc_t *source, pmix_info_t *info, size_t infos,
+                      pmix_info_t *results, size_t result_count, pmix_event_notification_cbfunc_fn_t done, void *token)
 {
     (void)handler, (void)status, (void)source, (void)info, (void)infos, (void)results, (void)result_count, (void)done;
     (void)token;
@@ -151,10 +153,11 @@ static void watch_launcher(void)
         PMIX_ERR_LOST_CONNECTION_TO_SERVER, /* the name that PMIx 3 gave it */
 #endif
     };
-    PMIx_Register_event_handler(codes, sizeof codes / sizeof *codes, 0, 0, lost, 0, 0);
+    PMIx_Register_event_handler(codes, sizeof codes / sizeof *codes, 0, 0, pmix_lost, 0, 0);
 }
 
-static const struct rte_backend backend = {"a launcher that speaks PMIx", put, get, fence, end_job, finish, 0, 0, 0};
+static const struct rte_backend backend =
+    {"a launcher that speaks PMIx", pmix_put, pmix_get, pmix_fence, end_job, pmix_finish, 0, 0, 0};
 
 static int job_size(void)
 {
@@ -163,7 +166,7 @@ static int job_size(void)
     memcpy(all.nspace, me.nspace, sizeof all.nspace);
     pmix_status_t status = PMIx_Get(&all, PMIX_JOB_SIZE, 0, 0, &box);
     if (status != PMIX_SUCCESS)
-        return complain("number of PEs", status);
+        return complain_of_pmix("number of PEs", status);
     int size = box->type == PMIX_UINT32 ? (int)box->data.uint32 : -1;
     PMIX_VALUE_RELEASE(box);
     return size;
@@ -180,7 +183,7 @@ const struct rte_backend *lateral_pmix_open(const struct rte_module_calls *calls
     lateral = calls;
     pmix_status_t status = PMIx_Init(&me, 0, 0);
     if (status != PMIX_SUCCESS) {
-        complain("start", status);
+        complain_of_pmix("start", status);
         calls->log("no PMIx server for this process: start it with a launcher, or alone with LATERAL_RTE=alone");
         return 0;
     }
