@@ -1,4 +1,4 @@
-"""The pictures of the pages: panels as data, and how they are drawn. Without matplotlib there are none, and `draw` says so once.
+"""The pictures of the pages: panels as data, and how they are drawn. Without matplotlib `draw` draws none, and says so.
 
 Each point is a median; a bar spans the quartiles of the rounds. Colours are those that the colour-blind tell apart (Okabe and Ito's);
 text and axes are grey on no background, so that a picture reads on a dark page and on a light one.
@@ -107,8 +107,8 @@ def dress(panel, axes, label):
 def draw(document, figures, folder):
     """Draws the pictures that have values. Returns [(file, title)]."""
     if Canvas is None:
-        print("figures.py: no pictures without matplotlib; on Debian, apt-get install python3-matplotlib gives it")
-        return []
+        print("figures.py: no pictures without matplotlib (Debian: python3-matplotlib); those that are there stay as they are")
+        return [(figure.file, figure.title) for figure in figures if (folder / figure.file).exists()]
     made = []
     for figure in figures:
         panels = [held for panel in figure.panels if (held := without_gaps(document, panel))]

@@ -49,10 +49,11 @@ def common_cache():
 
 
 def tree(root, build):
-    """Returns what the figures are of: the commit of the source tree, or the version of an installation."""
-    commit = text_of(["git", "-C", str(root), "rev-parse", "--short=10", "HEAD"]).strip()
+    """Returns what the figures are of: the last commit that has changed what is measured, or the version of an installation."""
+    measured = ["--", "src", "include", "launch", "tools", "bench", "examples"]
+    commit = text_of(["git", "-C", str(root), "log", "-1", "--format=%h", "--abbrev=10", *measured]).strip()
     if re.fullmatch("[0-9a-f]+", commit) and root in build.parents:
-        changed = text_of(["git", "-C", str(root), "status", "--porcelain", "--untracked-files=no", "--", "src", "launch", "bench"])
+        changed = text_of(["git", "-C", str(root), "status", "--porcelain", "--untracked-files=no", *measured])
         return commit + (" with changes" if changed.strip() else "")
     return (text_of([str(build / "bin" / "oshrun"), "--version"]).splitlines() or ["unknown"])[0]
 

@@ -5,6 +5,7 @@
     report.py --check     fails where one of them differs from these figures
 """
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -13,12 +14,13 @@ import rows
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "docs" / "results"
+BEHIND = 8                                                 # rows that README.md names
 HEAD = """# {title}
 
 Written by `./dev bench {option}--report` on {when} UTC. Tree: {tree}.
 
 {processor}, {cores} cores{virtual}{hop}. Kernel {kernel}, {compiler}{ucx}.
-{rounds} rounds, all in turns{quick}: {ways}. Values are medians over the rounds; a ratio is the median of the ratios of the rounds, with its
+{rounds} rounds{seconds}, all in turns{quick}: {ways}{absent}. Values are medians over the rounds; a ratio is the median of the ratios of the rounds, with its
 quartiles in brackets. {noise}
 
 {text}
@@ -93,7 +95,9 @@ def page_text(page, document, pictures):
     parts = [HEAD.format(title=page.title, option="" if page.name == "node" else f"--{page.name} ", when=document["when"], tree=document["tree"],
                          processor=about["processor"], cores=about["cores"], virtual=" of a virtual machine" if about["virtual"] else "", hop=hop,
                          kernel=about["kernel"], compiler=about["compiler"], ucx=f", UCX {about['ucx']}" if about.get("ucx") else "",
-                         quick=" (--quick)" if document["quick"] else "", rounds=document["rounds"], ways=named, noise=noise, text=page.text)]
+                         quick=" (--quick)" if document["quick"] else "", rounds=document["rounds"], ways=named, noise=noise, text=page.text,
+                         seconds=f" in {document['seconds'] / 60:.0f} minutes" if document.get("seconds") else "",
+                         absent="; not measured, because not here: " + ", ".join(document["absent"]) if document.get("absent") else "")]
     caption = "; ".join(document["ways"].values())
     spread = any(value and value[0] < value[2] for of in document["values"].values() for value in of.values())
     bars = " Bars span the quartiles of the rounds." if spread else " Medians alone: the rounds of this page were not kept."
@@ -137,6 +141,19 @@ def readme_table(document, what, columns, lines):
     return "\n".join(table)
 
 
+def behind_text(page, document, section=""):
+    """Returns a sentence that names the rows in which a peer is ahead by more than 5 %, the worst ones first; in sections that begin so."""
+    plain, of_rows = {"best", *document["ways"]} - set(document["ours"]), {}
+    for line in reversed([line for line in document["lines"] if line["section"].startswith(section)]):
+        ratios = [spread[1] for name, spread in line["ratios"].items() if spread and spread[1] and name.partition("/")[2] in plain]
+        if ratios:
+            of_rows[line["key"]] = (max(1 / ratio if line["at_least"] else ratio for ratio in ratios), re.split("; |, against |, to ", line["question"])[0])
+    worse = sorted((row for row in of_rows.values() if row[0] > 1.05), reverse=True)
+    named = ", ".join(f"{question} ({ratio:.2f})" for ratio, question in worse[:BEHIND])
+    return (f"A peer is ahead by more than 5 % in {len(worse)} of {len(of_rows)} rows of [the page](docs/results/{page.file})"
+            + (f"{', most in these' if len(worse) > BEHIND else ''}: {named}." if worse else "."))
+
+
 def readme_text(page, document, text):
     """Returns README.md with the page's tables in their places, which a comment before and after marks."""
     for name, parts in page.readme.items():
@@ -144,7 +161,7 @@ def readme_text(page, document, text):
         if text.count(begin) != 1 or text.count(end) != 1:
             raise SystemExit(f"report.py: README.md has no place for the table '{name}': {begin.strip()} and {end.strip()}")
         front, _, rest = text.partition(begin)
-        text = front + begin + readme_table(document, *parts) + end + rest.partition(end)[2]
+        text = front + begin + readme_table(document, *parts[:3]) + "\n\n" + behind_text(page, document, *parts[3:]) + end + rest.partition(end)[2]
     return text
 
 

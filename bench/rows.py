@@ -25,10 +25,11 @@ Row = namedtuple("Row", "section question key reference against limit at_least",
 
 # ways(options, build): the ways to run. derive(run, values): adds values that rows need and no program prints. readme: the tables of
 # README.md, by the name of their place: a title, the ways as columns (name, title), and lines (question, keys;
-# a third item: without the reference).
+# a third item: without the reference); then, if not all count, how the sections begin whose rows README.md compares with the peers.
 # each: the table has a ratio to each peer and to the reference; else one, to what the row is held against.
-Page = namedtuple("Page", "name file title text runs rows figures ways readme derive each",
-                  defaults=({}, lambda run, values: None, True))
+# peers: how the titles of those begin that should be here; the page names who is not.
+Page = namedtuple("Page", "name file title text runs rows figures ways readme derive each peers",
+                  defaults=({}, lambda run, values: None, True, ()))
 
 ORDER = ("", "met", "met, unsure", "not measured", "missed, unsure", "missed")
 

@@ -3,7 +3,7 @@
 
     bench/run.py [--quick] [--only NAME] [--rounds N] [--peer NAME=PREFIX] [--report] ...     one node
     bench/run.py --hosts | --threads | --mpi | --mpix | --looking | --ofi ...     the other pages
-    bench/run.py --all --report                           every page; after an interruption the same command goes on
+    bench/run.py --all --report [--minutes N]             every page; after an interruption the same command goes on
     bench/run.py --cluster HOSTFILE ...                   on the first two hosts of a cluster
     bench/run.py --against TREE ...                       any page against an older build of Lateral
     bench/run.py --guard                                  instructions of hot operations, held to their budgets
@@ -11,6 +11,7 @@
 One round runs every program of a page once with Lateral and with each of its peers, and the machine's own programs, in changing order, so that a
 slow moment of the machine hits all alike. The table shows medians over the rounds, and the median of the rounds' ratios
 with its quartiles. bench/pages lists programs, rows and targets. The rounds lie in build/bench/PAGE.json, saved after each program.
+A peer that is not here is a note and a row without its value.
 """
 import argparse
 import os
@@ -18,6 +19,7 @@ import re
 import statistics
 import sys
 import time
+import traceback
 from pathlib import Path
 
 import guard
@@ -41,7 +43,8 @@ def parse(argv):
                         help="peers also do what takes them minutes: 256 PEs, and more PEs than cores for those that spin")
     parser.add_argument("--only", action="append", default=[], metavar="NAME",
                         help="runs whose name begins so, e.g. latency or coll-2; may be repeated")
-    parser.add_argument("--rounds", type=int, help="default 5; 9 with --against")
+    parser.add_argument("--rounds", type=int, help="at most; default 5; 9 with --against")
+    parser.add_argument("--minutes", type=float, help="of measuring, shared among the pages; each run has one round at least; default 30 with --all")
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=PREFIX",
                         help="where a peer is installed, or the folder with its oshcc and oshrun")
     parser.add_argument("--no-peers", action="store_true", help="Lateral and the machine itself alone")
@@ -60,6 +63,7 @@ def parse(argv):
     parser.add_argument("--keep", action="store_true", help="add rounds to those that earlier calls measured of this tree")
     parser.add_argument("--smoke", action="store_true", help="does every program run and print what the table needs?")
     parser.add_argument("--within", help=argparse.SUPPRESS)  # the page whose runs over hosts this call measures, on their launch node
+    parser.add_argument("--until", type=float, help=argparse.SUPPRESS)  # the time on the monotonic clock at which no further round begins
     options = parser.parse_args(argv)
     if options.rounds is not None and options.rounds < 1:
         parser.error("--rounds wants 1 or more")
@@ -67,6 +71,9 @@ def parse(argv):
         options.quick, options.no_peers, options.rounds = True, True, 1
     options.short = options.quick or bool(options.against)        # programs run fewer and shorter batches
     options.rounds = options.rounds or (9 if options.against else 2 if options.quick else 5)
+    options.minutes = options.minutes or (30 if options.all and not options.quick else None)
+    if options.minutes and not options.until:
+        options.until = time.monotonic() + 60 * options.minutes
     options.out = options.out.resolve()
     return options
 
@@ -129,7 +136,8 @@ def measure(options, page, argv):
     kept.save()
     session = runner.Session(options, page, who, out, kept)
     there = [run for run in runs if run.place == "hosts"]
-    session.measure([run for run in runs if run.place != "hosts" and not options.within] + (there if inside else []))
+    here = there if inside else [run for run in runs if run.place != "hosts"]
+    session.measure(here, runner.share(options.until, here, [] if inside else there))
     if there and not inside:
         kept = over_hosts(options, page, there, kept, argv)
     return kept
@@ -142,9 +150,11 @@ def over_hosts(options, page, runs, kept, argv):
             raise SystemExit(77)
         return kept
     slots = max(run.count for run in runs) // len(ways.HOSTS)
-    status = runner.within_hosts(slots, [*argv, "--within", page.name])
-    if status:
+    status = runner.within_hosts(slots, [*argv, "--within", page.name, *(["--until", options.until] if options.until else [])])
+    if status < 0 or status > 128:
         raise SystemExit(status)
+    if status:
+        note(f"the runs over hosts of the page '{page.title}' ended with status {status}")
     return runner.Rounds(kept.path, kept.about, kept.quick).load()
 
 
@@ -169,7 +179,8 @@ def document_of(page, kept):
     return {"page": page.name, "when": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "tree": about["tree"], "quick": kept.quick,
             "machine": {key: about.get(key) for key in ("processor", "cores", "virtual", "kernel", "compiler", "cache", "hop", "ucx")}
             | {"busy": statistics.median(busy) if busy else 0.0},
-            "rounds": str(most) if least == most else f"{least} to {most}", "ways": about["ways"], "ours": about["ours"], "each": page.each,
+            "rounds": str(most) if least == most else f"{least} to {most}", "seconds": sum(one.get("seconds", 0) for one in kept.rounds),
+            "absent": [peer for peer in page.peers if not any(title.startswith(peer) for title in about["ways"].values())], "ways": about["ways"], "ours": about["ours"], "each": page.each,
             "failed": [[way, run, why] for (way, run), why in failed.items()], "lines": lines, "values": values}
 
 
@@ -226,16 +237,21 @@ def page_or_word(options, page, argv):
     try:
         return one_page(options, page, argv)
     except SystemExit as why:
-        if not isinstance(why.code, str):                  # ended from outside, or the hosts' own run has failed
+        if not isinstance(why.code, str):                  # ended from outside
             raise
         note(why.code)
-        return 1
+    except Exception:
+        traceback.print_exc()
+        note(f"the page '{page.title}' is not written")
+    return 1
 
 
 def every_page(options, argv):
     """Measures all pages. The rounds of each are kept until the last page is done, so that the same command goes on where it was ended."""
-    chosen_pages = [page for page in pages.ALL.values() if chosen(options, page)]
-    status = max([page_or_word(options, page, argv) for page in chosen_pages])
+    chosen_pages, status, end = [page for page in pages.ALL.values() if chosen(options, page)], 0, options.until
+    for number, page in enumerate(chosen_pages):
+        options.until = end and runner.share(end, chosen(options, page), [run for later in chosen_pages[number + 1:] for run in chosen(options, later)])
+        status = max(status, page_or_word(options, page, argv))
     for path in [options.out / f"{page.name}.json" for page in chosen_pages]:
         if path.exists():
             kept = runner.Rounds(path, {}, False).load()

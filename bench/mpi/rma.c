@@ -17,7 +17,7 @@
 enum { BATCHES = 40, WORDS = 8192, MANY = 1000, PAGE = 4096, SMALL = 512, BIG = 1 << 20, APART = 64, REQUESTS = 16 };
 #define BATCH_SECONDS 5e-4
 #define THREADS_SECONDS 3e-2
-#define BUSY_SECONDS 3
+#define BUSY_SECONDS 1
 #define BUSY_START 0.01 /* the target computes when the operation begins */
 
 static MPI_Win window;

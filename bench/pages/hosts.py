@@ -205,9 +205,10 @@ README = {"hosts": ("2 hosts of one 2-core machine", [("lateral", "Lateral"), ("
     ("get of one element: g, get", ["latency-2/heap.g", "latency-2/heap.get1"]), ("fetching add", ["latency-2/heap.atomic_fetch_add"]),
     ("barrier, 2 and 4 PEs", ["barrier-2/barrier_all", "barrier-4/barrier_all"], "no reference"), ("sum of 64 KiB, 2 PEs", ["coll-2/reduce.65536"]),
     ("SSCA#1: blocking, nbi", ["ssca1-2/k1.blocking", "ssca1-2/k1.nbi"], "no reference"),
-    ("SSCA#1: merged requests, requests for 64 cells at a time", ["ssca1-2/k1.merged", "ssca1-2/k1.block"], "no reference")])}
+    ("SSCA#1: merged requests, requests for 64 cells at a time", ["ssca1-2/k1.merged", "ssca1-2/k1.block"], "no reference")], "Two hosts")}
 
-PAGE = Page("hosts", "hosts.md", "Over several hosts", TEXT, RUNS, ROWS, FIGURES, ways.openmpi_modes(False, True), README, derive)
+PAGE = Page("hosts", "hosts.md", "Over several hosts", TEXT, RUNS, ROWS, FIGURES, ways.openmpi_modes(False, True), README, derive,
+            peers=("Open MPI",))
 # The targets are those of other machines.
 CLUSTER = PAGE._replace(name="cluster", file="cluster.md", title="On a cluster", text=CLUSTER_TEXT, figures=[], readme={}, ways=ways.on_cluster,
                         runs=[run for run in RUNS if run.place == "hosts"], rows=[row._replace(against=None, limit=None) for row in ROWS])

@@ -1,6 +1,7 @@
 """The figures of "Quo Vadis MPI RMA?" (Schuchart et al., EuroMPI 2021). bench/mpi/paper.c measures them."""
 import ways
 from figures import Figure, Panel, Series
+from pages.mpi import LAYERS
 from rows import Page, Row, Run
 
 TEXT = """`bench/mpi/paper.c` runs on each MPI, and on it with Lateral's layer preloaded; lower is better. "best" is the
@@ -74,4 +75,8 @@ FIGURES = [
            ("allocated", "ours", "windows/windows.allocate.{}"), ("memory handle", "ours", "windows/windows.handle.{}"),
            ("with making and freeing", "ours", "windows/windows.made.{}"))]
 
-PAGE = Page("mpix", "mpix.md", 'The figures of "Quo Vadis MPI RMA?"', TEXT, RUNS, ROWS, FIGURES, ways.mpis(shared=False), each=False)
+README = {"mpix": ("2 hosts over TCP", LAYERS, [
+    ("dynamic window: put of 8 B, 16 KiB, flush", ["hosts/windows/windows.dynamic.8", "hosts/windows/windows.dynamic.16384"]),
+    ("32 threads, put of 8 B and flush, process scope", ["hosts/scope/process.32.8"]), ("the same, thread scope", ["hosts/scope/thread.32.8"])])}
+
+PAGE = Page("mpix", "mpix.md", 'The figures of "Quo Vadis MPI RMA?"', TEXT, RUNS, ROWS, FIGURES, ways.mpis(shared=False), README, each=False, peers=ways.ALL_MPIS)

@@ -216,4 +216,4 @@ README = {"node": ("2 PEs on 2 cores", [("lateral", "Lateral"), ("openmpi", ""),
     ("start and end of 16 PEs (the machine: processes that do nothing)", ["launch-16/time"]),
     ("memory per PE after init", ["rss-2/after_init"])])}
 
-PAGE = Page("node", "README.md", "Results", TEXT, RUNS, ROWS, FIGURES, ways.every, README)
+PAGE = Page("node", "README.md", "Results", TEXT, RUNS, ROWS, FIGURES, ways.every, README, peers=("Open MPI", "Sandia OpenSHMEM"))

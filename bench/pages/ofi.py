@@ -39,4 +39,4 @@ ROWS = [*[Row(f"Provider {provider}", question, key, None, "sos", 1.0, at_least)
         *[Row("Provider tcp, against our own TCP", question, key, None, "lateral.tcp", round(1 / 1.3, 2) if at_least else 1.3, at_least)
           for question, key, at_least in questions("tcp")]]
 
-PAGE = Page("ofi", "ofi.md", "Over libfabric", TEXT, [*runs_over("tcp"), *runs_over("shm")], ROWS, [], ways.over_libfabric)
+PAGE = Page("ofi", "ofi.md", "Over libfabric", TEXT, [*runs_over("tcp"), *runs_over("shm")], ROWS, [], ways.over_libfabric, peers=("Sandia OpenSHMEM",))

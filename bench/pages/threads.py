@@ -184,4 +184,4 @@ FIGURES = [Figure("threads.png", "Threads against processes; messages against re
         Series("work off the processor", "ours", "computing-2/overlap_away.{}"),
         Series("work on the processor", "ours", "computing-2/overlap.{}")], log=False)])]
 
-PAGE = Page("threads", "threads.md", "Many threads in one process", TEXT, RUNS, ROWS, FIGURES, ways.openmpi_modes(True))
+PAGE = Page("threads", "threads.md", "Many threads in one process", TEXT, RUNS, ROWS, FIGURES, ways.openmpi_modes(True), peers=("Open MPI",))

@@ -180,6 +180,14 @@ need_mpi_pypi() {
     done
 }
 
+# The OpenSHMEMs and MPIs that the pages of docs/results have beside Lateral, but for Sandia OpenSHMEM, which has no package.
+need_peers() {
+    need_for_tests
+    need_tool ucx_perftest ucx-utils "is the reference of the network"
+    need_install
+    need_mpi_pypi
+}
+
 # What a whole wheel is built with, and the tools that make and check it: sets wheel_python.
 need_wheel() {
     need_tool pkg-config pkg-config "finds PMIx"
