@@ -70,8 +70,7 @@ static const char *message(struct fuzz *fuzz, uint8_t step)
         h.from = 1;
         h.worker = how & 2 ? 3 : 0;
         h.after = how & 4 ? fuzz_byte(fuzz) : 0;
-        if (h.kind < WIRE_AMO_ANSWER || h.kind == WIRE_FLAG || h.kind == WIRE_LOCK || h.kind == WIRE_UNLOCK ||
-            h.kind == WIRE_CHANGE)
+        if (h.kind <= WIRE_CHANGE || h.kind == WIRE_LOCK || h.kind == WIRE_UNLOCK)
             settle_place(&h, how);
     }
     size_t bytes = how & 16 ? 0 : fuzz_short(fuzz);

@@ -91,8 +91,8 @@ static void neighbours(void)
 
 static void places(void)
 {
-    static const enum proto_wire_kind kinds[] = {WIRE_PUT, WIRE_PUT_BLOCKS, WIRE_PARCEL, WIRE_GET,  WIRE_GET_BLOCKS,
-                                                 WIRE_AMO, WIRE_CHANGE,     WIRE_FLAG,   WIRE_LOCK, WIRE_UNLOCK};
+    static const enum proto_wire_kind kinds[] = {WIRE_PUT,        WIRE_PUT_BLOCKS, WIRE_PARCEL, WIRE_GET,
+                                                 WIRE_GET_BLOCKS, WIRE_CHANGE,     WIRE_LOCK,   WIRE_UNLOCK};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct wire_header h = from_one(kinds[i]);
         REFUSED(h, 0, "names memory that no such message reaches");
@@ -112,16 +112,21 @@ static void places(void)
 static void rows(void)
 {
     const uint64_t row = (uint64_t)NODE_GROUP_LINES * CACHE_LINE;
-    struct wire_header h = from_one(WIRE_FLAG);
-    h.segment = PROTO_ROWS;
-    h.at.offset = row * NODE_GROUP_AREAS - 8;
+    struct wire_header h = from_one(WIRE_PARCEL);
+    h.segment = h.put.signal_segment = PROTO_ROWS;
+    h.put.what = PROTO_SIGNAL_SET;
+    h.put.signal_offset = row * NODE_GROUP_AREAS - 8;
     CHECK(taken(h, 0));
-    h.at.offset = row * NODE_GROUP_AREAS;
+    h.put.signal_offset = row * NODE_GROUP_AREAS;
     REFUSED(h, 0, "reaches beyond");
-    h.at.offset = UINT64_MAX - 7;
+    h.put.signal_offset = UINT64_MAX - 7;
     REFUSED(h, 0, "reaches beyond");
-    h.at.offset = 12;
+    h.put.signal_offset = 12;
     REFUSED(h, 0, "is not aligned");
+    h.put.signal_segment = PROTO_REGION;
+    REFUSED(h, 0, "its notice is none");
+    h.segment = PROTO_REGION;
+    REFUSED(h, 0, "names memory that no such message reaches");
     h = from_one(WIRE_PARCEL);
     h.segment = PROTO_LANDING;
     h.at.offset = world_room + WORLD_ROOM - 8;
@@ -256,29 +261,27 @@ static void asks(void)
     REFUSED(h, 0, "reaches beyond");
     h.handle = 0;
     REFUSED(h, 0, "it has no token");
-    h = to_heap(WIRE_AMO);
-    h.amo.what = UCCS_ATOMIC_ADD;
-    h.amo.size = 8;
-    CHECK(taken(h, 0));
-    h.at.offset += 4;
-    REFUSED(h, 0, "not aligned");
-    h.amo.size = 16;
-    REFUSED(h, 0, "its word has neither 4 nor 8 bytes");
-    h.amo.what = UCCS_ATOMIC_XOR + 1;
-    REFUSED(h, 0, "its amo.what is too large");
+    h = to_heap(WIRE_CHANGE);
+    h.change.n = 1;
+    h.change.type = UCCS_UINT64;
+    h.change.how = UCCS_SUM;
+    h.change.operand[0] = 5;
+    h.change.handle = 1;
+    CHECK(taken(h, 0) && world_heap[0] == 5 && world_sent.header.kind == WIRE_DATA && world_sent.bytes == 0);
+    REFUSED(h, 8, "it names no operation on elements with that many bytes");
     h = from_one(WIRE_CHANGE);
     h.segment = PROTO_REGION;
     h.at.region = world_region;
-    h.change.n = 4;
+    h.change.n = 8;
     h.change.type = UCCS_INT32;
     h.change.how = UCCS_SUM;
-    CHECK(taken(h, 16));
-    REFUSED(h, 15, "it names no operation on elements with that many bytes");
+    CHECK(taken(h, 32));
+    REFUSED(h, 31, "it names no operation on elements with that many bytes");
     h.change.n = UINT32_MAX;
-    REFUSED(h, 16, "its change.n is too large");
-    h.change.n = 4;
+    REFUSED(h, 32, "its change.n is too large");
+    h.change.n = 8;
     h.change.how = 200;
-    REFUSED(h, 16, "it names no operation");
+    REFUSED(h, 32, "it names no operation");
 }
 
 static long got;
@@ -329,7 +332,7 @@ static void tokens(void)
         h.answer.handle = (uintptr_t)&got;
         CHECK(answer_refused(h, sizeof got, rest, "has not asked for"));
     }
-    static const enum proto_wire_kind others[] = {WIRE_AMO_ANSWER, WIRE_FLUSHED, WIRE_LOCKED};
+    static const enum proto_wire_kind others[] = {WIRE_FLUSHED, WIRE_LOCKED};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         struct wire_header h = answer_to_get();
         h.kind = (uint8_t)others[i];

@@ -36,24 +36,18 @@ struct partner {
 static struct partner **partners;                         /* by PE; made on first use; release here, acquire */
 static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER; /* held while they are made */
 
-static void *must_have(void *memory, int pe)
-{
-    if (!memory)
-        uccs_fail("no memory for messages with PE %d", pe);
-    return memory;
-}
-
 /* Under `books`. */
 static struct flows *make_flows(int pe, uint32_t context)
 {
     if (!partners)
-        atomic_store_release(&partners, must_have(calloc((size_t)uccs_core.npes, sizeof *partners), pe));
+        atomic_store_release(&partners,
+                             uccs_must_have(calloc((size_t)uccs_core.npes, sizeof *partners), "messages with", pe));
     if (!partners[pe])
-        atomic_store_release(&partners[pe], must_have(calloc(1, sizeof **partners), pe));
+        atomic_store_release(&partners[pe], uccs_must_have(calloc(1, sizeof **partners), "messages with", pe));
     struct flows *flows = partners[pe]->contexts[context];
     if (flows)
         return flows;
-    flows = must_have(aligned_alloc(CACHE_LINE, sizeof *flows), pe);
+    flows = uccs_must_have(aligned_alloc(CACHE_LINE, sizeof *flows), "messages with", pe);
     memset(flows, 0, sizeof *flows);
     for (int which = 0; which < PE_SHARED_RINGS; which++)
         pthread_mutex_init(&flows->flow[which].lock, 0);
@@ -180,7 +174,7 @@ bool uccs_far_am_try(struct proto_worker_set *on, int pe, uint32_t context, uint
     if (head->staged)
         payload = block->payload;
     else if (head->length)
-        payload = copy = memcpy(must_have(malloc(head->length), pe), payload, head->length);
+        payload = copy = memcpy(uccs_must_have(malloc(head->length), "messages with", pe), payload, head->length);
     if (block)
         atomic_store_relaxed(&block->legs, head->staged ? 2 : 1); /* the message publishes it */
     const uint64_t token = token_of(block, pe);

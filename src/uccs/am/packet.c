@@ -11,9 +11,9 @@ uint32_t uccs_packets_far;
 struct uccs_packet *uccs_packet_new(uint32_t source, uint32_t context, uint32_t which, size_t payload)
 {
     const size_t bytes = sizeof(struct uccs_packet) + payload;
-    struct uccs_packet *packet = aligned_alloc(CACHE_LINE, (bytes + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1));
-    if (!packet)
-        uccs_fail("no memory for a message of PE %u", source);
+    struct uccs_packet *packet =
+        uccs_must_have(aligned_alloc(CACHE_LINE, (bytes + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1)), "a message of",
+                       (int)source);
     packet->token = 0;
     packet->context = (uint16_t)context;
     packet->which = (uint8_t)which;

@@ -31,9 +31,7 @@ static struct uccs_stream_thread *take_thread(struct uccs_stream *stream)
 
 static struct uccs_stream_thread *make_thread(struct uccs_stream *stream)
 {
-    struct uccs_stream_thread *part = malloc(sizeof *part);
-    if (!part)
-        uccs_fail("no memory for a stream");
+    struct uccs_stream_thread *part = uccs_must_have(malloc(sizeof *part), "a stream of", uccs_core.me);
     *part = (struct uccs_stream_thread){.owner = uccs_thread() + 1, .next = atomic_load_relaxed(&stream->parts)};
     while (!atomic_cas_acqrel(&stream->parts, &part->next, part)) /* acquire: my_thread, take */
         ;

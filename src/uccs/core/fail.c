@@ -42,6 +42,13 @@ _Noreturn void uccs_fail(const char *format, ...)
     rte_abort(LAT_EXIT);
 }
 
+void *uccs_must_have(void *memory, const char *what, int pe)
+{
+    if (lat_unlikely(!memory))
+        uccs_fail("no memory for %s PE %d", what, pe);
+    return memory;
+}
+
 /* The launcher sees by itself how a process has ended, and ends the job with its status. */
 static void let_launcher_see(void)
 {

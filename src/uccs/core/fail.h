@@ -7,6 +7,8 @@
 
 /* Ends the job after the line. */
 _Noreturn void uccs_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Returns the memory, unless there is none: then it ends the job after the line "no memory for `what` PE `pe`". */
+void *uccs_must_have(void *memory, const char *what, int pe);
 /* Ends the job for a process that is gone, after a second in which the launcher may report its end first. */
 _Noreturn void uccs_fail_process_lost(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Ends the job for a host that is lost, after the same second. */

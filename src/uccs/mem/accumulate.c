@@ -100,6 +100,19 @@ bool uccs_accumulate_exists(const struct uccs_accumulate_op *change)
     }
 }
 
+struct uccs_accumulate_op uccs_accumulate_of_atomic(const struct uccs_atomic_op *op, void *operand)
+{
+    static const uint8_t hows[] = {[UCCS_ATOMIC_FETCH] = UCCS_NO_OP,  [UCCS_ATOMIC_SET] = UCCS_REPLACE,
+                                   [UCCS_ATOMIC_SWAP] = UCCS_REPLACE, [UCCS_ATOMIC_CSWAP] = UCCS_ACCUMULATE_SWAP,
+                                   [UCCS_ATOMIC_ADD] = UCCS_SUM,      [UCCS_ATOMIC_AND] = UCCS_AND,
+                                   [UCCS_ATOMIC_OR] = UCCS_OR,        [UCCS_ATOMIC_XOR] = UCCS_XOR};
+    if (op->size == sizeof(uint32_t))
+        memcpy(operand, (uint32_t[]){(uint32_t)op->operand, (uint32_t)op->compare}, 2 * sizeof(uint32_t));
+    else
+        memcpy(operand, (uint64_t[]){op->operand, op->compare}, 2 * sizeof(uint64_t));
+    return (struct uccs_accumulate_op){op->size == sizeof(uint32_t) ? UCCS_UINT32 : UCCS_UINT64, hows[op->what], 1};
+}
+
 /* --- By the processor's atomics: one function for each integer and operation. They apply to memory of any type, and the
  * operands need not be aligned. Partners: each other, other atomics on the word, and the acquire loads of wait
  * loops. */

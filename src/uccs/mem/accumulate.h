@@ -47,6 +47,9 @@ static inline size_t uccs_accumulate_operand(const struct uccs_accumulate_op *ch
     return change->how == UCCS_NO_OP ? 0 : uccs_accumulate_bytes(change) << (change->how == UCCS_ACCUMULATE_SWAP);
 }
 
+/* Returns an atomic as a change of one word, and stores the change's operand: at most 16 bytes. */
+struct uccs_accumulate_op uccs_accumulate_of_atomic(const struct uccs_atomic_op *op, void *operand);
+
 struct uccs_region; /* region.h */
 
 /* Returns true when such a change exists, whatever its n. For what comes by a message. */

@@ -24,11 +24,3 @@ void uccs_atomic_unlock(uint32_t *lock)
 {
     atomic_store_release(lock, 0); /* acquire: uccs_atomic_lock */
 }
-
-uint64_t uccs_atomic_apply_locked(const struct uccs_atomic_op *op, void *word)
-{
-    uint32_t *lock = uccs_atomic_lock(uccs_core.me, (uintptr_t)word);
-    uint64_t old = uccs_atomic_apply(op, word);
-    uccs_atomic_unlock(lock);
-    return old;
-}

@@ -49,7 +49,4 @@ static inline uint64_t uccs_atomic_apply(const struct uccs_atomic_op *op, void *
 uint32_t *uccs_atomic_lock(int owner, uint64_t address);
 void uccs_atomic_unlock(uint32_t *lock);
 
-/* Applies the operation to a word of this process in the locked domain. Returns the word's old value. */
-uint64_t uccs_atomic_apply_locked(const struct uccs_atomic_op *op, void *word);
-
 #endif

@@ -32,20 +32,6 @@ static struct entry *entry_of(uint32_t slot)
     return &chunks[slot / CHUNK][slot % CHUNK];
 }
 
-/* The objects of other nodes' memory that this process has imported. Events of the transport take the lock. */
-static pthread_mutex_t imports_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct uccs_region *imports;
-
-/* Registrations of other nodes whose owners have promised to tell this process of the end. An entry lives until then, also
- * without objects, so that the next import need not ask. */
-#define PROMISES 256
-struct promise {
-    uint64_t id;
-    int owner;
-    struct promise *next;
-};
-static struct promise *promises[PROMISES]; /* chains; under imports_lock */
-
 /* Under `books`. Returns false when all slots are in use, or when memory is exhausted. */
 static bool take_new_slot(uint32_t *slot)
 {
@@ -91,15 +77,6 @@ uint64_t *uccs_region_end(uint32_t slot)
     return importers;
 }
 
-static void forget_promises(void)
-{
-    for (int i = 0; i < PROMISES; i++)
-        for (struct promise *next; promises[i]; promises[i] = next) {
-            next = promises[i]->next;
-            free(promises[i]);
-        }
-}
-
 void uccs_region_close(void)
 {
     pthread_mutex_lock(&books);
@@ -109,11 +86,10 @@ void uccs_region_close(void)
         free(entry_of(slot)->importers);
         entry_of(slot)->importers = 0;
     }
-    imports = 0; /* the objects are the program's and stay; they are of no use after this life */
-    forget_promises();
     slots_used = slots_free = 0;
     lives++;
     pthread_mutex_unlock(&books);
+    uccs_import_forget_all();
     uccs_arena_close();
 }
 
@@ -222,65 +198,4 @@ bool uccs_region_imported(uint64_t id, int pe)
         entry->importers[pe / 64] |= UINT64_C(1) << pe % 64;
     pthread_mutex_unlock(&books);
     return alive;
-}
-
-/* Returns the place of the pointer to the promise, or to null. Under imports_lock. */
-static struct promise **promise_of(int owner, uint64_t id)
-{
-    struct promise **at = &promises[(id >> 32 ^ id ^ (uint64_t)owner) % PROMISES];
-    while (*at && ((*at)->id != id || (*at)->owner != owner))
-        at = &(*at)->next;
-    return at;
-}
-
-void uccs_region_gone(int owner, uint64_t id)
-{
-    pthread_mutex_lock(&imports_lock);
-    struct promise **at = promise_of(owner, id), *kept = *at;
-    if (kept)
-        *at = kept->next;
-    free(kept);
-    for (struct uccs_region *region = imports; region; region = region->next)
-        if (region->owner == owner && uccs_region_id(region->slot, region->generation) == id)
-            atomic_store_release(&region->heard, region->generation + 1); /* acquire: uccs_region_check */
-    pthread_mutex_unlock(&imports_lock);
-}
-
-bool uccs_region_expect(struct uccs_region *region)
-{
-    region->heard = region->generation;
-    region->now = &region->heard;
-    pthread_mutex_lock(&imports_lock);
-    region->next = imports;
-    imports = region;
-    const bool promised = *promise_of(region->owner, uccs_region_id(region->slot, region->generation));
-    pthread_mutex_unlock(&imports_lock);
-    return promised;
-}
-
-void uccs_region_promised(const struct uccs_region *region)
-{
-    struct promise *made = malloc(sizeof *made); /* without it the next import asks again */
-    if (!made)
-        return;
-    *made = (struct promise){.id = uccs_region_id(region->slot, region->generation), .owner = region->owner};
-    pthread_mutex_lock(&imports_lock);
-    struct promise **at = promise_of(made->owner, made->id);
-    if (!*at && region->heard == region->generation) { /* the end may have been told meanwhile */
-        *at = made;
-        made = 0;
-    }
-    pthread_mutex_unlock(&imports_lock);
-    free(made);
-}
-
-void uccs_region_forget(const struct uccs_region *region)
-{
-    pthread_mutex_lock(&imports_lock);
-    struct uccs_region **at = &imports;
-    while (*at && *at != region)
-        at = &(*at)->next;
-    if (*at)
-        *at = region->next;
-    pthread_mutex_unlock(&imports_lock);
 }

@@ -10,6 +10,7 @@
 
 #include "base/atomic.h"
 #include "uccs/mem/arena.h"
+#include "uccs/mem/import.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +29,7 @@ struct uccs_region {
     uint32_t life;       /* number of the substrate's life in this process; in another life the object is invalid */
     const uint32_t *now; /* the registration's generation at the owner */
     enum uccs_domain domain;
-    uint32_t heard;                /* `now` points here for memory of another node; the owner's message changes it */
-    struct uccs_region *next;      /* next object of memory of another node */
+    struct uccs_import *import;    /* of memory of another node, else null; `now` points there */
     bool own;                      /* this process owns the memory; release ends the registration */
     bool allocated;                /* this process has it from the region's allocator */
     bool dynamic;                  /* its ranges change; an offset is an address in the owner */
@@ -67,16 +67,9 @@ bool uccs_region_alive(uint32_t slot, uint32_t generation);
 /* Returns the address of a slot's generation at a PE of this node. */
 uint32_t *uccs_region_generation(int owner, uint32_t slot);
 
-/* expect lists an imported object of another node, so that uccs_region_gone finds it. It returns true when the owner has promised
- * already to tell this process of the registration's end, so the registration exists as far as the owner has not told; false: ask the owner, and call
- * promised when the answer is good. forget takes the object off the list. */
-bool uccs_region_expect(struct uccs_region *region);
-void uccs_region_promised(const struct uccs_region *region);
-void uccs_region_forget(const struct uccs_region *region);
-
 /* Peers of other nodes name a registration by a number. find returns UCCS_OK and the address, or UCCS_ERR_BOUNDS or
  * UCCS_ERR_STALE with a null address; a range that dynamic memory does not have is stale. imported returns false when the registration is stale or memory is exhausted;
- * else it notes that the PE is to be told of the registration's end. gone notes that end at an importer. */
+ * else it notes that the PE is to be told of the registration's end. */
 static inline uint64_t uccs_region_id(uint32_t slot, uint32_t generation)
 {
     return (uint64_t)slot << 32 | generation;
@@ -95,7 +88,6 @@ struct uccs_region_home uccs_region_home(uint64_t id, const void *at, size_t byt
 /* Returns true when the word that find has found belongs to the locked domain. */
 bool uccs_region_locked(uint64_t id, const void *word);
 bool uccs_region_imported(uint64_t id, int pe);
-void uccs_region_gone(int owner, uint64_t id);
 
 /* Forgets all registrations of this process, at the end of a life. */
 void uccs_region_close(void);

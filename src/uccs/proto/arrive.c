@@ -76,17 +76,12 @@ static void *room_for(struct receive *receive)
     void *place = handler->room ? handler->room(arrival) : 0;
     if (place)
         return place;
-    receive->buffer = malloc(arrival->bytes);
-    if (!receive->buffer)
-        uccs_fail("no memory for %zu bytes of PE %u", arrival->bytes, arrival->header.from);
-    return receive->buffer;
+    return receive->buffer = uccs_must_have(malloc(arrival->bytes), "data of", (int)arrival->header.from);
 }
 
 static void fetch_data(const struct proto_arrival *arrival, void *rest)
 {
-    struct receive *receive = malloc(sizeof *receive);
-    if (!receive)
-        uccs_fail("no memory for data of PE %u", arrival->header.from);
+    struct receive *receive = uccs_must_have(malloc(sizeof *receive), "data of", (int)arrival->header.from);
     *receive = (struct receive){.token.done = end_receive, .arrival = *arrival};
     atomic_fence_release(); /* the transport's stores, too, stay behind earlier stores */
     receive->place = room_for(receive);
@@ -148,9 +143,8 @@ static void put_in_order(struct proto_origin *origin, struct proto_delayed *kept
 static void delay_message(const struct proto_arrival *arrival, const struct transport_message *message)
 {
     size_t bytes = message->rest ? 0 : message->bytes;
-    struct proto_delayed *kept = malloc(sizeof *kept + bytes);
-    if (!kept)
-        uccs_fail("no memory for a message of PE %u", arrival->header.from);
+    struct proto_delayed *kept =
+        uccs_must_have(malloc(sizeof *kept + bytes), "a message of", (int)arrival->header.from);
     *kept = (struct proto_delayed){.arrival = *arrival, .rest = message->rest};
     if (bytes)
         memcpy(kept->data, message->data, bytes);
@@ -163,12 +157,12 @@ static struct proto_origin *origin_of(struct proto_worker *worker, const struct 
     if (lat_likely(header->worker == 0))
         return &peer->origin;
     if (!peer->others)
-        peer->others = calloc(PROTO_WORKERS, sizeof *peer->others);
-    struct proto_origin **origin = peer->others ? &peer->others[header->worker] : 0;
-    if (origin && !*origin && (*origin = calloc(1, sizeof **origin)))
+        peer->others = uccs_must_have(calloc(PROTO_WORKERS, sizeof *peer->others), "workers of", peer->pe);
+    struct proto_origin **origin = &peer->others[header->worker];
+    if (!*origin) {
+        *origin = uccs_must_have(calloc(1, sizeof **origin), "a worker of", peer->pe);
         (*origin)->peer = peer;
-    if (!origin || !*origin)
-        uccs_fail("no memory for a worker of PE %u", header->from);
+    }
     return *origin;
 }
 
@@ -208,8 +202,8 @@ struct proto_nacks {
 
 static void note_nack(struct proto_origin *origin, uint16_t number)
 {
-    if (!origin->nacks && !(origin->nacks = calloc(1, sizeof *origin->nacks)))
-        uccs_fail("no memory for refused operations");
+    if (!origin->nacks)
+        origin->nacks = uccs_must_have(calloc(1, sizeof *origin->nacks), "refused operations of", origin->peer->pe);
     uint64_t *word = &origin->nacks->noted[number / 64], bit = UINT64_C(1) << number % 64;
     origin->nacks->count += !(*word & bit);
     *word |= bit;
@@ -228,9 +222,7 @@ uint16_t *proto_nacks_take(struct proto_origin *origin, size_t *bytes)
     *bytes = nacks ? nacks->count * sizeof(uint16_t) : 0;
     if (!*bytes)
         return 0;
-    uint16_t *numbers = malloc(*bytes);
-    if (!numbers)
-        uccs_fail("no memory for refused operations");
+    uint16_t *numbers = uccs_must_have(malloc(*bytes), "refused operations of", origin->peer->pe);
     uint32_t count = 0;
     for (uint32_t i = 0; i < sizeof nacks->noted / sizeof *nacks->noted; i++)
         for (uint64_t left = nacks->noted[i]; left; left &= left - 1)

@@ -10,7 +10,7 @@ struct transfer {
     struct proto_peer *peer;
     uint32_t parts;
     bool failed;
-    struct proto_reference *use;     /* of a region; else null */
+    struct uccs_import *use;         /* of a region; else null */
     uint64_t number;                 /* of a put or an atomic, among the puts to the peer */
     struct proto_log_peer *log_peer; /* of a put; may be null */
     struct proto_send *send;         /* of a put: holds what is to be done once the source is free; else null */
@@ -29,9 +29,7 @@ static struct proto_direct *direct_of(struct proto_peer *peer)
     const unsigned able = proto_transport->able(peer->to);
     if (!(able & proto_wire))
         return 0;
-    peer->direct = calloc(1, sizeof *peer->direct);
-    if (!peer->direct)
-        uccs_fail("no memory for a connection to PE %d", peer->pe);
+    peer->direct = uccs_must_have(calloc(1, sizeof *peer->direct), "a connection to", peer->pe);
     peer->direct->orders = able & TRANSPORT_ORDERS;
     peer->direct->short_puts = able & proto_wire & ~(unsigned)TRANSPORT_CHEAPER;
     return peer->direct;
@@ -80,7 +78,7 @@ static size_t length_of(const struct proto_send *send)
     return send->into ? send->header.get.bytes : send->bytes;
 }
 
-static struct proto_reference *use_of(const struct proto_send *send)
+static struct uccs_import *use_of(const struct proto_send *send)
 {
     return proto_key_of(send->peer, &send->header, send->header.at.offset)->use;
 }
@@ -99,8 +97,8 @@ bool proto_direct_can(const struct proto_send *send)
         return false;
     if (!(send->into ? may_get(send) : proto_direct_may(send->peer)))
         return false;
-    struct proto_reference *use = use_of(send);
-    return !use || proto_reference_take(use);
+    struct uccs_import *use = use_of(send);
+    return !use || uccs_import_claim(use);
 }
 
 /* --- Starting and ending them */
@@ -108,7 +106,7 @@ bool proto_direct_can(const struct proto_send *send)
 static void end_get(const struct transfer *transfer)
 {
     if (transfer->use)
-        proto_reference_drop(transfer->use);
+        uccs_import_unclaim(transfer->use);
     transfer->ask->failed = transfer->failed;
     proto_pending_settle(transfer->ask);
 }
@@ -116,7 +114,7 @@ static void end_get(const struct transfer *transfer)
 static void end_put(const struct transfer *transfer)
 {
     if (transfer->use)
-        proto_reference_hold_until(transfer->peer, transfer->use, transfer->number);
+        proto_claim_until(transfer->peer, transfer->use, transfer->number);
     if (transfer->failed)
         transfer->peer->direct->failed = true;
     if (transfer->failed && transfer->log_peer)
@@ -179,9 +177,7 @@ static enum transport_status start_part(struct transfer *transfer, const struct 
 static void start_transfer(const struct transfer *what, const struct proto_send *send)
 {
     struct proto_peer *peer = send->peer;
-    struct transfer *transfer = malloc(sizeof *transfer);
-    if (!transfer)
-        uccs_fail("no memory for an operation on PE %d", peer->pe);
+    struct transfer *transfer = uccs_must_have(malloc(sizeof *transfer), "an operation on", peer->pe);
     *transfer = *what;
     transfer->token.done = part_ended;
     transfer->peer = peer;

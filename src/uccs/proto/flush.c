@@ -26,10 +26,7 @@ static struct proto_peer_flush *try_flush(struct proto_peer *peer)
 
 static struct proto_peer_flush *new_flush(struct proto_peer *peer)
 {
-    struct proto_peer_flush *flush = try_flush(peer);
-    if (!flush)
-        uccs_fail("no memory for a flush of PE %d", peer->pe);
-    return flush;
+    return uccs_must_have(try_flush(peer), "a flush of", peer->pe);
 }
 
 static bool has_room(struct proto_peer_flush *flush)

@@ -38,25 +38,23 @@ static void release_held(struct proto_peer *peer)
 
 static void end_claims(struct proto_peer *peer)
 {
-    struct proto_reference_hold **at = &peer->direct->claims;
+    struct proto_claim **at = &peer->direct->claims;
     while (*at) {
-        struct proto_reference_hold *claim = *at;
+        struct proto_claim *claim = *at;
         if (claim->number > peer->answered.puts) {
             at = &claim->next;
             continue;
         }
         *at = claim->next;
-        proto_reference_drop(claim->use);
+        uccs_import_unclaim(claim->use);
         free(claim);
     }
 }
 
-void proto_reference_hold_until(struct proto_peer *peer, struct proto_reference *use, uint64_t number)
+void proto_claim_until(struct proto_peer *peer, struct uccs_import *use, uint64_t number)
 {
-    struct proto_reference_hold *claim = malloc(sizeof *claim);
-    if (!claim)
-        uccs_fail("no memory for an operation on PE %d", peer->pe);
-    *claim = (struct proto_reference_hold){use, number, peer->direct->claims};
+    struct proto_claim *claim = uccs_must_have(malloc(sizeof *claim), "an operation on", peer->pe);
+    *claim = (struct proto_claim){use, number, peer->direct->claims};
     peer->direct->claims = claim;
     end_claims(peer);
 }
@@ -80,9 +78,7 @@ static void end_landing(struct proto_sent_token *token, bool failed)
 void proto_land(struct proto_peer *peer, void (*done)(struct proto_peer_flush *flush, bool failed),
                 struct proto_peer_flush *flush)
 {
-    struct landing *landing = malloc(sizeof *landing);
-    if (!landing)
-        uccs_fail("no memory for a flush of PE %d", peer->pe);
+    struct landing *landing = uccs_must_have(malloc(sizeof *landing), "a flush of", peer->pe);
     *landing = (struct landing){{end_landing}, peer, peer->issued.puts, done, flush};
     peer->direct->landing = landing->covers;
     proto_count_sending(peer->worker, 1);
@@ -101,9 +97,7 @@ static void copy_data(struct proto_send *send)
 {
     if (!send->later || !send->bytes || send->buffer || !proto_coalesce_fits(send->bytes))
         return;
-    send->buffer = malloc(send->bytes);
-    if (!send->buffer)
-        uccs_fail("no memory for a message");
+    send->buffer = uccs_must_have(malloc(send->bytes), "a message to", send->peer->pe);
     send->data = memcpy(send->buffer, send->data, send->bytes);
 }
 

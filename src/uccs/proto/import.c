@@ -8,32 +8,29 @@
 #include "uccs/mem/region.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-static void ask_about(int pe, enum proto_wire_kind kind, uint64_t region, struct proto_fetch *ask)
+static void ask_about(int pe, enum proto_wire_kind kind, uint64_t region, struct proto_pending *ask)
 {
-    struct proto_send *send = proto_send_begin(0, pe, kind, 0, &ask->ask);
-    if (!send)
-        uccs_fail("no memory for a question to PE %d", pe);
+    struct proto_send *send = uccs_must_have(proto_send_begin(0, pe, kind, 0, ask), "a question to", pe);
     send->header.at.region = region;
     send->later = true;
-    proto_issue_ask(send, &ask->ask);
+    proto_issue_ask(send, ask);
 }
 
 bool proto_import(int pe, uint64_t region)
 {
     uint32_t flag = 0;
-    struct proto_fetch ask = {.ask.flag = &flag};
+    struct proto_pending ask = {.flag = &flag};
     ask_about(pe, WIRE_IMPORT, region, &ask);
     proto_await(proto_service_worker(), &flag);
-    return !ask.ask.failed;
+    return !ask.failed;
 }
 
 static void tell_importer(int pe, uint64_t region, uint64_t *busy, struct uccs_request *all)
 {
-    struct proto_fetch *ask = malloc(sizeof *ask);
-    if (!ask)
-        uccs_fail("no memory to tell PE %d of memory that is released", pe);
-    *ask = (struct proto_fetch){.ask = {.request = all, .bytes = sizeof *busy}, .dest = busy};
+    struct proto_pending *ask = uccs_must_have(malloc(sizeof *ask), "a question to", pe);
+    *ask = (struct proto_pending){.request = all, .bytes = sizeof *busy, .dest = busy};
     uccs_request_begin_use(all);
     ask_about(pe, WIRE_GONE, region, ask);
 }
@@ -55,10 +52,8 @@ static bool all_know(uint64_t region, uint64_t *busy)
 
 void proto_memory_invalidate(uint64_t region, const uint64_t *importers)
 {
-    uint64_t *busy = calloc((size_t)uccs_core.npes, sizeof *busy);
+    uint64_t *busy = uccs_must_have(calloc((size_t)uccs_core.npes, sizeof *busy), "memory released by", uccs_core.me);
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
-    if (!busy)
-        uccs_fail("no memory to tell other PEs of memory that is released");
     for (int pe = 0; pe < uccs_core.npes; pe++)
         busy[pe] = importers[pe / 64] >> pe % 64 & 1;
     while (!all_know(region, busy))
@@ -79,20 +74,25 @@ static void land_all(void)
     }
 }
 
+static void answer_question(struct proto_arrival *arrival, bool good, uint64_t word)
+{
+    struct proto_send *answer = proto_answer_data(arrival->header.region.handle, good ? &word : 0, 0);
+    memcpy(answer->header.answer.word, &word, sizeof word);
+    proto_answer(arrival->origin, answer);
+}
+
 static void hear_import(struct proto_arrival *arrival)
 {
-    const struct wire_header *header = &arrival->header;
-    proto_answer_word(arrival, header->region.handle, 0, uccs_region_imported(header->at.region, (int)header->from), 0);
+    answer_question(arrival, uccs_region_imported(arrival->header.at.region, (int)arrival->header.from), 0);
 }
 
 static void hear_gone(struct proto_arrival *arrival)
 {
     const struct wire_header *header = &arrival->header;
-    uccs_region_gone((int)header->from, header->at.region);
-    const bool busy = proto_reference_invalidate((int)header->from, header->at.region);
+    const bool busy = uccs_import_end((int)header->from, header->at.region);
     if (busy)
         land_all();
-    proto_answer_word(arrival, header->region.handle, busy, true, 0);
+    answer_question(arrival, true, busy);
 }
 
 const struct proto_handler proto_on_import = {.landed = hear_import};

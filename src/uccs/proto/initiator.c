@@ -9,26 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- The way of an operation, in one table. docs/internals/onesided.md has the reasons.
- *
- * What the table does not list goes by messages: counting gets that do not wait, and atomics on memory of the processor's domain;
+/* --- The way of an operation; docs/internals/onesided.md has the reasons. Puts and gets of whole memory go by what the network does by
+ * itself, if it can. Everything else goes by messages: counting gets that do not wait, and atomics on memory of the processor's domain;
  * strided operations and accumulates, which one message carries whole; internal puts. Proto keeps to messages, too, while order
  * demands it or a key is missing (proto/direct.c). */
-enum shape { PUTS, GETS, PUTS_AND_TELLS, GETS_AND_TELLS };
 
-static const struct {
-    enum shape shape;
-    enum proto_path way;
-    size_t from; /* bytes */
-} ways[] = {
-    {PUTS, PROTO_DIRECT, 1},
-    {GETS, PROTO_DIRECT, 1},
-    /* Data and word in one message cost less than a put, its flush and a message, as long as the message leaves at once. Longer
-     * data would wait for the target, which fetches it. */
-    {PUTS_AND_TELLS, PROTO_DIRECT_NOTIFY, TRANSPORT_SHORT + 1},
-    /* A get that waits; the message that counts follows. A short get and its count are one round trip by message. */
-    {GETS_AND_TELLS, PROTO_DIRECT, TRANSPORT_SHORT + 1},
-};
+/* Up to this size data and word in one message cost less than an operation of the network, its flush or its wait, and a message, as long as
+ * the message leaves at once. Longer data would wait for the target, which fetches it. */
+#define TELLS_FROM (TRANSPORT_SHORT + 1)
 
 /* Rows of the group area are the library's own: short, and written by messages alone. */
 static bool has_keys(uint32_t segment)
@@ -36,14 +24,56 @@ static bool has_keys(uint32_t segment)
     return segment == PROTO_HEAP || segment == PROTO_IMAGE || segment == PROTO_REGION;
 }
 
-static enum proto_path select_way(enum shape shape, const struct proto_op *op)
+/* Returns the way, or PROTO_BY_MESSAGE for fewer bytes and where the network does not do it. */
+static enum proto_path select_way(const struct proto_op *op, enum proto_path way, size_t from)
 {
-    if (lat_likely(!proto_has_direct) || !has_keys(op->at.segment))
-        return PROTO_BY_MESSAGE;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (ways[i].shape == shape && op->bytes >= ways[i].from)
-            return ways[i].way;
-    return PROTO_BY_MESSAGE;
+    return lat_unlikely(proto_has_direct) && op->bytes >= from && has_keys(op->at.segment) ? way : PROTO_BY_MESSAGE;
+}
+
+/* --- Notifications */
+
+/* The origin decides whether a counter of the job is usable, since the target may not have created it yet; the target for those that a
+ * group or a PE has opened. */
+static uint8_t count_kind(uccs_counter counter)
+{
+    if (!counter)
+        return PROTO_NOTIFY_NONE;
+    return uccs_counter_of_job(counter) || uccs_counter_opened(counter) ? PROTO_NOTIFY_COUNT : PROTO_NOTIFY_STALE;
+}
+
+/* Describes what the target does behind an operation. */
+static struct wire_notify wire_of(const struct proto_notify *with)
+{
+    if (with->what == PROTO_NOTIFY_COUNT)
+        return (struct wire_notify){.what = count_kind(with->value), .counter = with->value, .weight = with->weight};
+    return (struct wire_notify){.what = (uint8_t)with->what,
+                                .signal_segment = (uint8_t)with->place.segment,
+                                .signal_offset = with->place.offset,
+                                .signal_value = with->value,
+                                .signal_region = with->place.region};
+}
+
+/* The data of a message, and the notifications behind it. */
+struct payload {
+    const void *data;
+    void *buffer; /* holds the data; null: the caller's memory does */
+    size_t bytes;
+    uint8_t notices; /* 0 to 2 */
+};
+
+/* Puts notifications, if any, behind the data, which is in the buffer. Returns false without memory. */
+static bool append_notices(struct payload *payload, const struct proto_notify *with)
+{
+    for (; with; with = with->also, payload->notices++) {
+        const struct wire_notify notice = wire_of(with);
+        char *all = realloc(payload->buffer, payload->bytes + sizeof notice);
+        if (!all)
+            return false;
+        memcpy(all + payload->bytes, &notice, sizeof notice);
+        payload->data = payload->buffer = all;
+        payload->bytes += sizeof notice;
+    }
+    return true;
 }
 
 /* --- Messages */
@@ -60,7 +90,7 @@ static void leave_request(const struct proto_op *op, uccs_request_handle before)
 /* Begins the message of an operation. Returns null without memory. */
 static lat_hot struct proto_send *begin_message(const struct proto_op *op, enum proto_wire_kind kind,
                                                 struct uccs_request *request, const struct proto_pending *ask,
-                                                const struct proto_payload *payload)
+                                                const struct payload *payload)
 {
     struct proto_send *send = proto_send_begin(op->on, op->pe, kind, request, ask);
     if (lat_unlikely(!send))
@@ -76,7 +106,7 @@ static lat_hot struct proto_send *begin_message(const struct proto_op *op, enum 
 
 /* Begins a message that brings nothing back. */
 static lat_hot struct proto_send *begin_put(const struct proto_op *op, enum proto_wire_kind kind,
-                                            const struct proto_payload *payload)
+                                            const struct payload *payload)
 {
     const uccs_request_handle before = op->request ? *op->request : 0;
     struct uccs_request *request = op->request ? uccs_request_materialise(op->request) : 0;
@@ -92,10 +122,10 @@ static lat_hot struct proto_send *begin_put(const struct proto_op *op, enum prot
 
 /* An operation that may bring something back: its message, and the pending request. */
 struct call {
-    struct proto_payload payload;
+    struct payload payload;
     struct proto_send *send;
-    struct proto_fetch here; /* of a blocking operation */
-    struct proto_fetch *ask; /* null: nothing comes back */
+    struct proto_pending here; /* of a blocking operation */
+    struct proto_pending *ask; /* null: nothing comes back */
     uint32_t flag;
 };
 
@@ -105,15 +135,15 @@ static bool begin_ask(const struct proto_op *op, enum proto_wire_kind kind, size
 {
     const bool counts = op->nonblocking && op->request;
     const uccs_request_handle before = counts ? *op->request : 0;
-    struct proto_fetch *ask = op->nonblocking ? malloc(sizeof *ask) : &call->here;
+    struct proto_pending *ask = op->nonblocking ? malloc(sizeof *ask) : &call->here;
     struct uccs_request *request = ask && counts ? uccs_request_materialise(op->request) : 0;
-    call->here = (struct proto_fetch){.ask.bytes = bytes, .dest = op->dest};
+    call->here = (struct proto_pending){.bytes = bytes, .dest = op->dest};
     call->flag = 0;
     if (op->blocks)
         call->here.blocks = *op->blocks;
     if (!op->nonblocking)
-        call->here.ask.flag = &call->flag;
-    call->send = ask && (request || !counts) ? begin_message(op, kind, 0, &call->here.ask, &call->payload) : 0;
+        call->here.flag = &call->flag;
+    call->send = ask && (request || !counts) ? begin_message(op, kind, 0, &call->here, &call->payload) : 0;
     call->ask = ask;
     if (!op->nonblocking)
         return call->send;
@@ -123,9 +153,9 @@ static bool begin_ask(const struct proto_op *op, enum proto_wire_kind kind, size
         return false;
     }
     *ask = call->here;
-    if ((ask->ask.request = request))
+    if ((ask->request = request))
         uccs_request_begin_use(request);
-    if ((ask->ask.local = op->local))
+    if ((ask->local = op->local))
         uccs_request_begin(op->local);
     return true;
 }
@@ -137,7 +167,7 @@ static bool begin_call(const struct proto_op *op, enum proto_wire_kind kind, boo
 {
     call->ask = 0;
     const bool good =
-        proto_notify_append(&call->payload, op->with) &&
+        append_notices(&call->payload, op->with) &&
         (fetches ? begin_ask(op, kind, bytes, call) : (call->send = begin_put(op, kind, &call->payload)) != 0);
     if (lat_unlikely(!good))
         free(call->payload.buffer);
@@ -152,14 +182,14 @@ static int end_call(const struct proto_op *op, struct proto_worker *worker, cons
     if (!call->ask || op->nonblocking)
         return UCCS_OK;
     proto_await(worker, &call->flag);
-    return call->here.ask.failed ? UCCS_ERR_STALE : UCCS_OK;
+    return call->here.failed ? UCCS_ERR_STALE : UCCS_OK;
 }
 
 static int issue_call(const struct proto_op *op, struct call *call)
 {
     struct proto_worker *worker = call->send->worker;
     if (call->ask)
-        proto_issue_ask(call->send, &call->ask->ask);
+        proto_issue_ask(call->send, call->ask);
     else
         proto_issue(call->send);
     return end_call(op, worker, call);
@@ -196,13 +226,13 @@ static void count_source(const struct proto_op *op, struct proto_send *send)
 static int put_whole(const struct proto_op *op)
 {
     uint32_t left = 0;
-    struct proto_send *send = begin_put(op, WIRE_PUT, &(struct proto_payload){.data = op->source, .bytes = op->bytes});
+    struct proto_send *send = begin_put(op, WIRE_PUT, &(struct payload){.data = op->source, .bytes = op->bytes});
     if (lat_unlikely(!send))
         return UCCS_ERR_NO_MEMORY;
     struct proto_worker *worker = send->worker;
-    send->way = (uint8_t)select_way(op->with ? PUTS_AND_TELLS : PUTS, op);
+    send->way = (uint8_t)(op->with ? select_way(op, PROTO_DIRECT_NOTIFY, TELLS_FROM) : select_way(op, PROTO_DIRECT, 1));
     if (op->with)
-        send->header.put = proto_notify_wire(op->with);
+        send->header.put = wire_of(op->with);
     if (op->nonblocking) {
         count_source(op, send);
         proto_issue(send);
@@ -233,18 +263,14 @@ static int put_blocks(const struct proto_op *op, const struct proto_blocks *bloc
     return issue_call(op, &call);
 }
 
-/* A put has room for one notification; with two it goes as a block. */
-lat_cold static int put_block(const struct proto_op *op)
-{
-    const struct proto_blocks whole = {.block = op->bytes, .count = 1};
-    return put_blocks(op, &whole);
-}
-
+/* A message of a put has room for one notification; with two the put goes as a block. */
 static int issue_put(const struct proto_op *op)
 {
-    if (op->blocks)
+    if (lat_unlikely(op->blocks != 0))
         return put_blocks(op, op->blocks);
-    return lat_unlikely(op->with && op->with->also) ? put_block(op) : put_whole(op);
+    if (lat_unlikely(op->with && op->with->also))
+        return put_blocks(op, &(struct proto_blocks){.block = op->bytes, .count = 1});
+    return put_whole(op);
 }
 
 /* Notes that the source of an internal put is not needed any more. */
@@ -253,18 +279,15 @@ static void drop_hold(void *held)
     (void)atomic_fetch_sub_acqrel((uint32_t *)held, 1); /* acquire: the sender, which waits until it is 0 */
 }
 
-/* A word of the target's rows that is set without data goes as a flag. */
+/* Without data its place is that of its word. */
 static int put_internal(const struct proto_op *op)
 {
-    const struct proto_notify *with = op->with;
-    const bool flag = !op->bytes && with->what == PROTO_SIGNAL_SET && with->place.segment == PROTO_ROWS;
-    struct proto_send *send = proto_send_begin_now(0, op->pe, flag ? WIRE_FLAG : WIRE_PARCEL);
-    send->header.segment = (uint8_t)(flag ? PROTO_ROWS : op->at.segment);
-    send->header.at = (struct wire_memory){flag ? with->place.offset : op->at.offset, op->at.region};
-    if (flag) {
-        send->header.flag.value = with->value;
-    } else {
-        send->header.put = proto_notify_wire(with);
+    const struct proto_address *at = op->bytes ? &op->at : &op->with->place;
+    struct proto_send *send = proto_send_begin_now(0, op->pe, WIRE_PARCEL);
+    send->header.segment = (uint8_t)at->segment;
+    send->header.at = (struct wire_memory){at->offset, at->region};
+    send->header.put = wire_of(op->with);
+    if (op->bytes) {
         send->data = op->source;
         send->bytes = op->bytes;
         send->left = drop_hold;
@@ -280,13 +303,13 @@ static int put_internal(const struct proto_op *op)
 static int get_whole(const struct proto_op *op)
 {
     struct call call;
-    call.payload = (struct proto_payload){0};
+    call.payload = (struct payload){0};
     if (!begin_call(op, WIRE_GET, true, op->bytes, &call))
         return UCCS_ERR_NO_MEMORY;
     call.send->header.get.bytes = op->bytes;
     call.send->header.get.notices = call.payload.notices;
     call.send->into = op->dest;
-    call.send->way = (uint8_t)(op->with ? PROTO_BY_MESSAGE : select_way(GETS, op));
+    call.send->way = (uint8_t)(op->with ? PROTO_BY_MESSAGE : select_way(op, PROTO_DIRECT, 1));
     return issue_call(op, &call);
 }
 
@@ -321,39 +344,12 @@ static int issue_get(const struct proto_op *op)
 {
     if (op->blocks)
         return get_blocks(op);
-    if (lat_likely(!op->with || op->nonblocking || select_way(GETS_AND_TELLS, op) == PROTO_BY_MESSAGE))
+    if (lat_likely(!op->with || op->nonblocking || select_way(op, PROTO_DIRECT, TELLS_FROM) == PROTO_BY_MESSAGE))
         return get_whole(op);
     return get_then_tell(op);
 }
 
-/* --- Atomics */
-
-static bool atomic_fetches(const struct proto_op *op)
-{
-    return op->dest || op->atomic->what == UCCS_ATOMIC_FETCH;
-}
-
-/* A set that fetches is a swap. */
-static void fill_atomic(const struct proto_op *op, struct wire_header *header)
-{
-    const struct uccs_atomic_op *atomic = op->atomic;
-    header->amo.operand = atomic->operand;
-    header->amo.compare = atomic->compare;
-    header->amo.what = (uint8_t)(atomic->what == UCCS_ATOMIC_SET && op->dest ? UCCS_ATOMIC_SWAP : atomic->what);
-    header->amo.size = (uint8_t)atomic->size;
-}
-
-static int apply_there(const struct proto_op *op)
-{
-    struct call call;
-    call.payload = (struct proto_payload){0};
-    if (!begin_call(op, WIRE_AMO, atomic_fetches(op), op->atomic->size, &call))
-        return UCCS_ERR_NO_MEMORY;
-    call.send->counts = true;
-    fill_atomic(op, &call.send->header);
-    call.send->header.amo.notices = call.payload.notices;
-    return issue_call(op, &call);
-}
+/* --- Atomics by the network's adapter */
 
 /* A fetch adds nothing, and a set swaps. */
 static struct transport_word word_of(const struct uccs_atomic_op *op)
@@ -373,17 +369,17 @@ static int apply_by_adapter(const struct proto_op *op)
 {
     const struct transport_word word = word_of(op->atomic);
     struct call call = {0};
-    if (!begin_call(op, WIRE_AMO, atomic_fetches(op), op->atomic->size, &call))
+    if (!begin_call(op, WIRE_CHANGE, op->dest, op->atomic->size, &call))
         return UCCS_ERR_NO_MEMORY;
     struct proto_worker *worker = call.send->worker;
     call.send->bytes = call.send->header.get.bytes = op->atomic->size;
     call.send->into = op->dest;
-    proto_atomic(call.send, &word, call.ask ? &call.ask->ask : 0);
+    proto_atomic(call.send, &word, call.ask);
     return end_call(op, worker, &call);
 }
 
-/* --- Accumulates. A piece is at most TRANSPORT_SHORT bytes, so that pieces arrive in the order of sending and keep the target's
- * worker busy for some microseconds only. */
+/* --- Changes by the target: an atomic, or an accumulate in pieces. A piece is at most TRANSPORT_SHORT bytes, so that pieces arrive in
+ * the order of sending and keep the target's worker busy for some microseconds only. */
 
 #define PIECE (TRANSPORT_SHORT - 2 * UCCS_TYPE_MOST) /* leaves room for two notifications */
 _Static_assert(PIECE % UCCS_TYPE_MOST == 0 && PIECE <= UINT32_MAX, "pieces end between elements; n fits the header");
@@ -391,31 +387,40 @@ _Static_assert(PIECE + 2 * sizeof(struct wire_notify) <= TRANSPORT_SHORT, "a pie
 
 /* An operand that is copied anyhow when it leaves later needs no copy here, when it is all of the data and nothing comes back. Returns
  * false without memory. */
-static bool copy_operand(const struct proto_op *op, struct proto_payload *payload)
+static bool copy_operand(const struct proto_op *op, const void *operand, size_t bytes, struct payload *payload)
 {
-    payload->data = op->source;
-    payload->bytes = uccs_accumulate_operand(op->accumulate);
-    if (!payload->bytes || (!op->dest && is_copied(op, PROTO_BY_MESSAGE, payload->bytes)))
+    *payload = (struct payload){.data = operand, .bytes = bytes};
+    if (!bytes || (!op->dest && is_copied(op, PROTO_BY_MESSAGE, bytes)))
         return true;
-    payload->data = payload->buffer = malloc(payload->bytes);
+    payload->data = payload->buffer = malloc(bytes);
     if (payload->buffer)
-        memcpy(payload->buffer, op->source, payload->bytes);
+        memcpy(payload->buffer, operand, bytes);
     return payload->buffer;
 }
 
-static int accumulate_piece(const struct proto_op *op)
+static int issue_change(const struct proto_op *op, const struct uccs_accumulate_op *change, const void *operand)
 {
-    struct call call = {0};
-    if (!copy_operand(op, &call.payload) ||
-        !begin_call(op, WIRE_CHANGE, op->dest, uccs_accumulate_bytes(op->accumulate), &call))
+    struct call call;
+    const size_t whole = uccs_accumulate_operand(change), bytes = proto_operand_data(change);
+    if (!copy_operand(op, operand, bytes, &call.payload) ||
+        !begin_call(op, WIRE_CHANGE, op->dest, uccs_accumulate_bytes(change), &call))
         return UCCS_ERR_NO_MEMORY;
     struct wire_header *header = &call.send->header;
     call.send->counts = true;
-    header->change.n = (uint32_t)op->accumulate->n;
-    header->change.type = op->accumulate->type;
-    header->change.how = op->accumulate->how;
+    header->change.n = (uint32_t)change->n;
+    header->change.type = change->type;
+    header->change.how = change->how;
     header->change.notices = call.payload.notices;
+    if (whole > bytes)
+        memcpy(header->change.operand, operand, whole);
     return issue_call(op, &call);
+}
+
+static int issue_atomic(const struct proto_op *op)
+{
+    uint64_t operand[2];
+    const struct uccs_accumulate_op change = uccs_accumulate_of_atomic(op->atomic, operand);
+    return issue_change(op, &change, operand);
 }
 
 /* The last piece brings what is to be done behind the operation. */
@@ -425,11 +430,10 @@ static int accumulate_pieces(const struct proto_op *op)
     struct uccs_accumulate_op some = *op->accumulate;
     struct proto_op piece = *op;
     int status = UCCS_OK;
-    piece.accumulate = &some;
     for (size_t left = op->accumulate->n; left && status == UCCS_OK; left -= some.n) {
         some.n = left < most ? left : most;
         piece.with = some.n == left ? op->with : 0;
-        status = accumulate_piece(&piece);
+        status = issue_change(&piece, &some, piece.source);
         piece.at.offset += some.n * size;
         piece.source = piece.source ? (const char *)piece.source + some.n * size : 0;
         piece.dest = piece.dest ? (char *)piece.dest + some.n * size : 0;
@@ -437,9 +441,10 @@ static int accumulate_pieces(const struct proto_op *op)
     return status;
 }
 
+/* Several pieces whose old values are wanted are under way together. */
 static int issue_accumulate(const struct proto_op *op)
 {
-    if (op->nonblocking || !op->dest)
+    if (op->nonblocking || !op->dest || uccs_accumulate_bytes(op->accumulate) <= PIECE)
         return accumulate_pieces(op);
     struct proto_worker *worker = proto_worker_of(op->on);
     struct uccs_request all = {.pending = 1};
@@ -458,7 +463,7 @@ int proto_rma(const struct proto_op *op)
     case PROTO_PUT: return issue_put(op);
     case PROTO_INTERNAL_PUT: return put_internal(op);
     case PROTO_GET: return issue_get(op);
-    case PROTO_ATOMIC: return op->adapter ? apply_by_adapter(op) : apply_there(op);
+    case PROTO_ATOMIC: return op->adapter ? apply_by_adapter(op) : issue_atomic(op);
     case PROTO_ACCUMULATE: return issue_accumulate(op);
     }
     return UCCS_ERR_INVALID;

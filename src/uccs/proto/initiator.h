@@ -35,18 +35,12 @@ struct proto_notify {
     const struct proto_notify *also; /* done after it; null: nothing. A put or a get has room for one alone */
 };
 
-/* Blocks that lie a stride apart, both at the target and here. */
-struct proto_blocks {
-    size_t block, count;
-    ptrdiff_t there, here; /* bytes from the start of a block to the start of the next */
-};
-
 enum proto_kind {
     PROTO_PUT,
     PROTO_INTERNAL_PUT, /* of the library: neither ordered nor counted; only its `with` tells of the data. On the service worker */
     PROTO_GET,
     PROTO_ATOMIC,
-    PROTO_ACCUMULATE, /* on PROTO_REGION: elements, or a compare and swap */
+    PROTO_ACCUMULATE, /* elements, or a compare and swap */
 };
 
 /* One operation on memory of another PE. What is not set is null, and asks for nothing. */
@@ -61,9 +55,8 @@ struct proto_op {
     struct proto_worker_set *on; /* null: the service worker */
     struct proto_address at;
     const void *source; /* of a put; the operand of an accumulate */
-    void *
-        dest; /* of a get; of the old values. An atomic or accumulate without it does not fetch, but UCCS_ATOMIC_FETCH */
-    size_t bytes;                      /* of a put or get without blocks */
+    void *dest;         /* of a get; of the old values. An atomic or accumulate without it does not fetch */
+    size_t bytes;       /* of a put or get without blocks */
     const struct proto_blocks *blocks; /* of a put or get */
     const struct uccs_atomic_op *atomic;
     const struct uccs_accumulate_op *accumulate;
@@ -98,7 +91,7 @@ bool proto_adapter_share(size_t offset, size_t bytes);
 void proto_counter_clear(uccs_counter counter);
 
 /* Registered memory (import.c). proto_import returns false when the memory has been released; else it returns true,
- * and the owner will tell this PE of the release (uccs_region_gone). proto_memory_invalidate tells all of these PEs, a bit
+ * and the owner will tell this PE of the release (uccs_import_end). proto_memory_invalidate tells all of these PEs, a bit
  * for each, that this PE has released the memory, and returns when they know. */
 bool proto_import(int pe, uint64_t region);
 void proto_memory_invalidate(uint64_t region, const uint64_t *importers);

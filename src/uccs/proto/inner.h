@@ -1,7 +1,7 @@
 /* Inside of this folder: workers, their peers, messages that leave and messages that arrive. Callers hold the lock of the
  * worker, unless a comment says otherwise.
  *
- * An operation passes initiator, pool, issue, hold_back, send, coalesce or worker on its way out; arrive, target, segment, notify at its
+ * An operation passes initiator, pool, issue, hold_back, send, coalesce or worker on its way out; arrive, target, segment at its
  * target; arrive, pending, handle on its way back. flush, quiet and issue_log tell of completion; direct, key and hold_back serve what
  * the network does by itself. */
 #ifndef UCCS_PROTO_INNER_H
@@ -13,6 +13,7 @@
 #include "uccs/proto/proto.h"
 #include "uccs/core/fail.h"
 #include "uccs/core/keepalive.h"
+#include "uccs/mem/import.h"
 
 #include <pthread.h>
 
@@ -117,8 +118,8 @@ struct proto_peer {
 /* The key of a piece of the peer's memory, on a connection. */
 struct proto_key {
     struct proto_peer *peer;
-    struct proto_reference *use; /* of a region; else null */
-    struct wire_memory at;       /* the piece */
+    struct uccs_import *use; /* of a region; else null */
+    struct wire_memory at;   /* the piece */
     uint8_t segment;
     enum { PROTO_KEY_ASKED, PROTO_KEY_NONE, PROTO_KEY_READY } state;
     void *key;      /* the transport's */
@@ -127,10 +128,10 @@ struct proto_key {
 };
 
 /* A put to a region that may not be in place. */
-struct proto_reference_hold {
-    struct proto_reference *use;
+struct proto_claim {
+    struct uccs_import *use;
     uint64_t number; /* among the puts to the peer */
-    struct proto_reference_hold *next;
+    struct proto_claim *next;
 };
 
 enum { PROTO_KEY_CHAINS = 16 };
@@ -143,7 +144,7 @@ struct proto_direct {
     struct proto_key *keys[PROTO_KEY_CHAINS]; /* by piece */
     uint64_t landing;                         /* puts that flushes under way cover */
     struct proto_send *held, *last_held;      /* in the order of issuing */
-    struct proto_reference_hold *claims;
+    struct proto_claim *claims;
 };
 
 struct proto_worker {
@@ -333,15 +334,9 @@ static inline void proto_take_fence(struct proto_peer *peer)
 }
 
 /* Ends a claim once so many puts to the peer are in place. */
-void proto_reference_hold_until(struct proto_peer *peer, struct proto_reference *use, uint64_t number);
+void proto_claim_until(struct proto_peer *peer, struct uccs_import *use, uint64_t number);
 /* Does so for all puts of the worker, when the worker has been asked to (`lands`). */
 void proto_land_wanted(struct proto_worker *worker);
-
-/* key.c; any thread, without a lock. A put, get or atomic on a region takes a reference before it starts: false, when the region has
- * been released. invalidate notes the release and returns true while there are references. */
-bool proto_reference_take(struct proto_reference *use);
-void proto_reference_drop(struct proto_reference *use);
-bool proto_reference_invalidate(int pe, uint64_t region);
 
 /* flush.c. touch notes that there is something to do on the worker: unanswered operations, or requests whose flush has not ended.
  * untouch clears the note unless that still holds. */

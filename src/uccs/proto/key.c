@@ -9,91 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- References: uses of registered memory of peers by one-sided operations of the transport. The owner may release such memory at any time,
- * and then must know that no network reads or writes it any more. So each operation claims its region before it starts; the
- * owner's message of the release (import.c) forbids further claims, and the owner asks again until all have ended.
- *
- * A region has one record in this process, however many connections have keys of it. Records have a lock of their own,
- * and live as long as a key. An operation adds its claim, then looks whether the region is gone; the message notes that it is
- * gone, then looks at the claims (both sequentially consistent), so one of the two sees the other. A put's claim ends
- * when a flush of the transport says that it is in place. */
-
-struct proto_reference {
-    int pe;
-    uint64_t region;
-    uint32_t claims; /* operations under way; sequentially consistent */
-    uint32_t gone;   /* 1: the owner has released the memory; sequentially consistent */
-    uint32_t keys;   /* under `records` */
-    struct proto_reference *next;
-};
-
-static pthread_mutex_t records = PTHREAD_MUTEX_INITIALIZER;
-static struct proto_reference *uses;
-
-static struct proto_reference **place_of(int pe, uint64_t region)
-{
-    struct proto_reference **at = &uses;
-    while (*at && ((*at)->pe != pe || (*at)->region != region))
-        at = &(*at)->next;
-    return at;
-}
-
-static struct proto_reference *open_reference(int pe, uint64_t region)
-{
-    pthread_mutex_lock(&records);
-    struct proto_reference **at = place_of(pe, region);
-    if (!*at && (*at = calloc(1, sizeof **at))) {
-        (*at)->pe = pe;
-        (*at)->region = region;
-    }
-    struct proto_reference *use = *at;
-    if (!use)
-        uccs_fail("no memory for a key of PE %d", pe);
-    use->keys++;
-    pthread_mutex_unlock(&records);
-    return use;
-}
-
-static void close_reference(struct proto_reference *use)
-{
-    pthread_mutex_lock(&records);
-    if (--use->keys == 0) {
-        *place_of(use->pe, use->region) = use->next;
-        free(use);
-    }
-    pthread_mutex_unlock(&records);
-}
-
-bool proto_reference_take(struct proto_reference *use)
-{
-    (void)atomic_fetch_add_seqcst(&use->claims, 1);
-    if (lat_likely(!atomic_load_seqcst(&use->gone)))
-        return true;
-    proto_reference_drop(use);
-    return false;
-}
-
-void proto_reference_drop(struct proto_reference *use)
-{
-    (void)atomic_fetch_sub_seqcst(&use->claims, 1);
-}
-
-static bool is_over(const struct proto_reference *use)
-{
-    return atomic_load_seqcst(&use->gone) && !atomic_load_seqcst(&use->claims);
-}
-
-bool proto_reference_invalidate(int pe, uint64_t region)
-{
-    pthread_mutex_lock(&records);
-    struct proto_reference *use = *place_of(pe, region);
-    if (use)
-        atomic_store_seqcst(&use->gone, 1);
-    const bool busy = use && atomic_load_seqcst(&use->claims);
-    pthread_mutex_unlock(&records);
-    return busy;
-}
-
 /* --- At the origin */
 
 static struct proto_key **chain_of(struct proto_peer *peer, const struct wire_header *header, uint64_t offset)
@@ -115,8 +30,7 @@ static void free_key(struct proto_key *key)
 {
     if (key->state == PROTO_KEY_READY)
         proto_transport->forget(key->key);
-    if (key->use)
-        close_reference(key->use);
+    uccs_import_close(key->use);
     free(key);
 }
 
@@ -125,7 +39,8 @@ static void free_old_keys(struct proto_key **chain)
 {
     while (*chain) {
         struct proto_key *key = *chain;
-        if (key->use && key->state != PROTO_KEY_ASKED && is_over(key->use)) {
+        if (key->use && key->state != PROTO_KEY_ASKED && uccs_import_has_ended(key->use) &&
+            !atomic_load_seqcst(&key->use->claims)) {
             *chain = key->next;
             free_key(key);
         } else {
@@ -134,16 +49,20 @@ static void free_old_keys(struct proto_key **chain)
     }
 }
 
+static struct uccs_import *open_import(int pe, uint64_t region)
+{
+    return uccs_must_have(uccs_import_open(pe, region), "a key of", pe);
+}
+
 lat_cold static void add_key(struct proto_peer *peer, const struct wire_header *header, uint64_t offset)
 {
-    struct proto_key *key = malloc(sizeof *key), **chain = chain_of(peer, header, offset);
-    if (!key)
-        uccs_fail("no memory for a key of PE %d", peer->pe);
+    struct proto_key *key = uccs_must_have(malloc(sizeof *key), "a key of", peer->pe);
+    struct proto_key **chain = chain_of(peer, header, offset);
     free_old_keys(chain);
     *key = (struct proto_key){.peer = peer,
                               .at = {offset, header->at.region},
                               .segment = header->segment,
-                              .use = header->segment == PROTO_REGION ? open_reference(peer->pe, header->at.region) : 0,
+                              .use = header->segment == PROTO_REGION ? open_import(peer->pe, header->at.region) : 0,
                               .state = PROTO_KEY_ASKED,
                               .next = *chain};
     *chain = key;
@@ -201,9 +120,7 @@ static struct shared {
 
 static struct shared *share_memory(char *start, size_t bytes, uint64_t region)
 {
-    struct shared *made = calloc(1, sizeof *made);
-    if (!made)
-        uccs_fail("no memory for a key");
+    struct shared *made = uccs_must_have(calloc(1, sizeof *made), "a key of", uccs_core.me);
     made->start = start;
     made->region = region;
     made->bytes = sizeof made->packed;

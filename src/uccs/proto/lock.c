@@ -34,12 +34,10 @@ static struct waiter *first, **last = &first;
 static struct proto_send *begin_lock(int pe, enum proto_wire_kind kind, struct proto_address at,
                                      enum uccs_lock_mode mode)
 {
-    struct proto_send *send = proto_send_begin(0, pe, kind, 0, 0);
-    if (!send)
-        uccs_fail("no memory for a lock of PE %d", pe);
+    struct proto_send *send = uccs_must_have(proto_send_begin(0, pe, kind, 0, 0), "a lock of", pe);
     send->header.segment = (uint8_t)at.segment;
     send->header.at = (struct wire_memory){at.offset, at.region};
-    send->header.amo.what = (uint8_t)mode;
+    send->header.lock.mode = (uint8_t)mode;
     return send;
 }
 
@@ -47,7 +45,7 @@ void proto_lock(int pe, struct proto_address at, enum uccs_lock_mode mode, struc
 {
     struct proto_send *send = begin_lock(pe, WIRE_LOCK, at, mode);
     uccs_request_begin(request);
-    send->header.handle = proto_handle_of(send->worker, request, pe, WIRE_LOCK);
+    send->header.lock.handle = proto_handle_of(send->worker, request, pe, WIRE_LOCK);
     proto_issue(send);
 }
 
@@ -165,7 +163,7 @@ static struct uccs_ticket_lock *lock_of(const struct wire_header *header)
 {
     char *at = proto_target_address(header, header->at.offset, UCCS_LOCK_BYTES);
     bool fine = at && (uintptr_t)at % CACHE_LINE == 0 &&
-                (header->amo.what != UCCS_LOCK_GUEST || ((struct uccs_ticket_lock *)at)->guests) &&
+                (header->lock.mode != UCCS_LOCK_GUEST || ((struct uccs_ticket_lock *)at)->guests) &&
                 (header->segment != PROTO_REGION || !uccs_region_locked(header->at.region, at));
     return fine ? (struct uccs_ticket_lock *)at : 0;
 }
@@ -199,22 +197,20 @@ static bool enter_now(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode, i
 static void hear_lock(struct proto_arrival *arrival)
 {
     const struct wire_header *header = &arrival->header;
-    const enum uccs_lock_mode mode = (enum uccs_lock_mode)header->amo.what;
+    const enum uccs_lock_mode mode = (enum uccs_lock_mode)header->lock.mode;
     struct uccs_ticket_lock *lock = lock_of(header);
     uint32_t ticket = 0;
     if (!lock || enter_now(lock, mode, (int)header->from, &ticket)) {
-        answer_grant(arrival->origin, header->amo.handle, lock);
+        answer_grant(arrival->origin, header->lock.handle, lock);
         return;
     }
-    struct waiter *waiter = malloc(sizeof *waiter);
-    if (!waiter)
-        uccs_fail("no memory for a lock of PE %u", header->from);
+    struct waiter *waiter = uccs_must_have(malloc(sizeof *waiter), "a lock of", (int)header->from);
     *waiter = (struct waiter){.lock = lock,
                               .ticket = ticket,
                               .mode = mode,
                               .origin = arrival->origin,
                               .pe = (int)header->from,
-                              .handle = header->amo.handle};
+                              .handle = header->lock.handle};
     wait_in_line(waiter);
 }
 
@@ -222,7 +218,7 @@ static void hear_unlock(struct proto_arrival *arrival)
 {
     struct uccs_ticket_lock *lock = lock_of(&arrival->header);
     if (lock)
-        uccs_ticket_leave(lock, (enum uccs_lock_mode)arrival->header.amo.what);
+        uccs_ticket_leave(lock, (enum uccs_lock_mode)arrival->header.lock.mode);
     grant_ready();
 }
 

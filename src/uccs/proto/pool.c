@@ -240,8 +240,5 @@ struct proto_send *proto_send_begin(struct proto_worker_set *on, int pe, enum pr
 
 struct proto_send *proto_send_begin_now(struct proto_worker_set *on, int pe, enum proto_wire_kind kind)
 {
-    struct proto_send *send = begin_send(proto_worker_of(on), on, pe, kind, 0);
-    if (!send)
-        uccs_fail("no memory for a message to PE %d", pe);
-    return send;
+    return uccs_must_have(begin_send(proto_worker_of(on), on, pe, kind, 0), "a message to", pe);
 }

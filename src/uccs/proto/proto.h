@@ -207,7 +207,13 @@ uint64_t proto_handle_of(struct proto_worker *worker, void *what, int pe, enum p
 
 /* --- Asking */
 
-/* A message that the target answers. The kind's owner embeds this as the first member. */
+/* Blocks that lie a stride apart, both at the target and here. */
+struct proto_blocks {
+    size_t block, count;
+    ptrdiff_t there, here; /* bytes from the start of a block to the start of the next */
+};
+
+/* A message that the target answers. */
 struct proto_pending {
     struct proto_worker *worker;
     uint32_t *
@@ -218,7 +224,9 @@ struct proto_pending {
     struct proto_log_peer *log_peer; /* of a log; may be null */
     bool reads;                      /* the answer is long: the target sends it from its memory */
     bool failed;                     /* the region has been released */
-    size_t bytes;                    /* bytes of data that come with the answer */
+    void *dest;                      /* where the answer's bytes go */
+    size_t bytes;                    /* that come with the answer */
+    struct proto_blocks blocks;      /* count 0: the bytes are one piece */
     uint64_t number;                 /* number among the worker's pending requests without a flag */
     int pe;
 };

@@ -118,10 +118,7 @@ static size_t free_landing(void)
         i++;
     if (i < nlandings)
         return i;
-    struct landing *more = realloc(landings, (nlandings + 8) * sizeof *landings);
-    if (!more)
-        uccs_fail("no memory for %zu landings", nlandings + 8);
-    landings = more;
+    landings = uccs_must_have(realloc(landings, (nlandings + 8) * sizeof *landings), "messages to", uccs_core.me);
     for (size_t k = 0; k < 8; k++)
         landings[nlandings++] = (struct landing){0};
     return i;

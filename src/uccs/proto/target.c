@@ -39,6 +39,74 @@ static void store_data(char *to, const void *from, size_t bytes)
     }
 }
 
+/* --- Changes: atomics, accumulates and signals. A stripe's lock is taken here; its holder never waits */
+
+static void apply_change(const struct wire_header *header, const struct uccs_accumulate_op *change, char *to,
+                         const char *operand, char *result)
+{
+    const size_t size = uccs_type_size((enum uccs_type)change->type), bytes = uccs_accumulate_bytes(change);
+    struct uccs_accumulate_op some = *change;
+    atomic_fence_release(); /* the elements may be flags: after earlier stores of this process */
+    for (size_t done = 0; done < bytes; done += some.n * size) {
+        const struct uccs_region_home home =
+            header->segment == PROTO_REGION
+                ? uccs_region_home(header->at.region, to + done, bytes - done)
+                : (struct uccs_region_home){UCCS_DOMAIN_CPU, (uintptr_t)to + done, bytes - done};
+        const struct uccs_accumulate_target place = {uccs_core.me, home.domain, home.address, to + done, 0};
+        some.n = home.bytes < size ? 1 : home.bytes / size;
+        (void)uccs_accumulate_apply(&some, &place, operand ? operand + done : 0, result ? result + done : 0);
+    }
+}
+
+/* --- Notifications: what the target does once it has applied an operation. A put has its notification in the header; other operations
+ * have them behind their data, so that operation and notification are one message. */
+
+/* Returns a notification behind the data of an arrival, the last one but `left` - 1; ends the job when it is none. */
+static struct wire_notify read_notice(const struct proto_arrival *arrival, const void *data, size_t left)
+{
+    struct wire_notify notice;
+    memcpy(&notice, (const char *)data + arrival->bytes - left * sizeof notice, sizeof notice);
+    proto_wire_notify_check(&arrival->header, &notice, arrival->bytes);
+    return notice;
+}
+
+/* Stores a signal, or adds to it. Other PEs of the node wait for a word of the rows, too. */
+static void set_signal(struct proto_arrival *arrival, const struct wire_notify *notice)
+{
+    const uint64_t value = notice->signal_value;
+    const struct uccs_accumulate_op change = {UCCS_UINT64, notice->what == PROTO_SIGNAL_ADD ? UCCS_SUM : UCCS_REPLACE,
+                                              1};
+    const struct wire_header at = {.from = arrival->header.from,
+                                   .segment = notice->signal_segment,
+                                   .at.region = notice->signal_region};
+    void *signal = proto_target_word(&at, notice->signal_offset, sizeof value);
+    if (lat_unlikely(!signal))
+        proto_nack(arrival);
+    else
+        apply_change(&at, &change, signal, (const char *)&value, 0);
+    if (at.segment == PROTO_ROWS)
+        uccs_doorbell_wake_peers();
+}
+
+static void run_notice(struct proto_arrival *arrival, const struct wire_notify *notice)
+{
+    switch (notice->what) {
+    case PROTO_NOTIFY_NONE: break;
+    case PROTO_NOTIFY_COUNT: uccs_counter_arrive_here(notice->counter, notice->weight); break;
+    case PROTO_NOTIFY_STALE: uccs_counter_late(notice->counter, uccs_core.me); break;
+    default: set_signal(arrival, notice);
+    }
+}
+
+/* Does what the `count` notifications behind the data say, in their order. */
+static void run_notices(struct proto_arrival *arrival, const void *data, size_t count)
+{
+    for (size_t left = count; left > 0; left--) {
+        const struct wire_notify notice = read_notice(arrival, data, left);
+        run_notice(arrival, &notice);
+    }
+}
+
 /* --- Puts */
 
 /* Returns the place of a put's data, or null when the region has been released; proto then fetches the data into a
@@ -59,7 +127,7 @@ static bool land_put(struct proto_arrival *arrival, const void *data)
 
 static void announce_put(struct proto_arrival *arrival)
 {
-    proto_notify_run(arrival, &arrival->header.put);
+    run_notice(arrival, &arrival->header.put);
 }
 
 /* Blocks that lie a stride apart. That their places can be named has been checked (SPAN of wire.def). */
@@ -104,51 +172,8 @@ static bool land_blocks(struct proto_arrival *arrival, const void *data)
                                   header->put_blocks.stride};
     if (!store_blocks(header, &spread, data))
         return false;
-    proto_notify_run_all(arrival, data, header->put_blocks.notices);
+    run_notices(arrival, data, header->put_blocks.notices);
     return true;
-}
-
-static void land_flag(struct proto_arrival *arrival)
-{
-    const uint64_t value = arrival->header.flag.value;
-    store_data(proto_target_in(&arrival->header, PROTO_ROWS, arrival->header.at.offset, sizeof value), &value,
-               sizeof value);
-    uccs_doorbell_wake_peers(); /* other PEs of the node wait for it, too */
-}
-
-/* --- Atomics */
-
-void proto_answer_word(struct proto_arrival *arrival, uint64_t handle, uint64_t old, bool done, uint64_t applied)
-{
-    struct proto_send *answer = proto_answer_new(WIRE_AMO_ANSWER);
-    answer->header.answer.handle = handle;
-    answer->header.answer.old = old;
-    answer->header.answer.applied = applied;
-    answer->header.answer.failed = !done;
-    proto_answer(arrival->origin, answer);
-}
-
-/* Applies an atomic and returns the old value. Memory of the locked domain needs the lock of its word: node peers
- * change the word by the kernel's copy under the same lock. */
-static uint64_t apply_atomic(const struct wire_header *header, void *to)
-{
-    const struct uccs_atomic_op op = {(enum uccs_atomic)header->amo.what, header->amo.size, header->amo.operand,
-                                      header->amo.compare};
-    bool locked = header->segment == PROTO_REGION && uccs_region_locked(header->at.region, to);
-    return locked ? uccs_atomic_apply_locked(&op, to) : uccs_atomic_apply(&op, to);
-}
-
-/* Returns false when the region has been released and no answer tells of that. */
-static bool land_atomic(struct proto_arrival *arrival, const void *data)
-{
-    const struct wire_header *header = &arrival->header;
-    void *to = proto_target_word(header, header->at.offset, header->amo.size);
-    uint64_t old = to ? apply_atomic(header, to) : 0;
-    if (to)
-        proto_notify_run_all(arrival, data, header->amo.notices);
-    if (header->amo.handle)
-        proto_answer_word(arrival, header->amo.handle, old, to, to ? proto_applied_count(arrival) : 0);
-    return to || header->amo.handle;
 }
 
 /* --- Gets */
@@ -162,21 +187,18 @@ struct told {
 static void tell_of_get(void *cookie)
 {
     struct told *told = cookie;
-    proto_notify_run(&told->arrival, &told->notice);
+    run_notice(&told->arrival, &told->notice);
     free(told);
 }
 
 static struct told *told_of(const struct proto_arrival *arrival, const void *data)
 {
-    struct told *told = malloc(sizeof *told);
-    if (!told)
-        uccs_fail("no memory for a get of PE %u", arrival->header.from);
-    *told = (struct told){*arrival, proto_notify_read(arrival, data, 1)};
+    struct told *told = uccs_must_have(malloc(sizeof *told), "a get of", (int)arrival->header.from);
+    *told = (struct told){*arrival, read_notice(arrival, data, 1)};
     return told;
 }
 
-/* Begins the answer to a get, or to a change whose old values are wanted; `from` null: the region has been released. */
-static struct proto_send *new_data(uint64_t handle, const void *from, size_t bytes)
+struct proto_send *proto_answer_data(uint64_t handle, const void *from, size_t bytes)
 {
     struct proto_send *answer = proto_answer_new(WIRE_DATA);
     answer->header.answer.handle = handle;
@@ -192,7 +214,7 @@ static bool serve_get(struct proto_arrival *arrival, const void *data)
     const struct wire_header *header = &arrival->header;
     const char *from = proto_target_address(header, header->at.offset, header->get.bytes);
     atomic_fence_acquire(); /* the get sees data that an earlier flag announced */
-    struct proto_send *answer = new_data(header->get.handle, from, header->get.bytes);
+    struct proto_send *answer = proto_answer_data(header->get.handle, from, header->get.bytes);
     if (from && header->get.notices) {
         answer->left = tell_of_get;
         answer->cookie = told_of(arrival, data);
@@ -219,64 +241,57 @@ static void serve_get_blocks(struct proto_arrival *arrival)
     const struct spread spread = {header->get_blocks.block, header->get_blocks.count, header->get_blocks.stride};
     const size_t bytes = spread.block * spread.count;
     const bool ends = find_block(header, &spread, spread.count - 1);
-    char *packed = ends ? malloc(bytes) : 0;
-    if (ends && !packed)
-        uccs_fail("no memory for %zu bytes for PE %u", bytes, header->from);
+    char *packed = ends ? uccs_must_have(malloc(bytes), "a get of", (int)header->from) : 0;
     const bool good = ends && load_blocks(header, &spread, packed);
-    struct proto_send *answer = new_data(header->get_blocks.handle, good ? packed : 0, bytes);
+    struct proto_send *answer = proto_answer_data(header->get_blocks.handle, good ? packed : 0, bytes);
     answer->buffer = packed;
     proto_answer(arrival->origin, answer);
+}
+
+/* --- Changes that messages ask for */
+
+/* A small old value goes in the header of the answer. */
+static void answer_change(struct proto_arrival *arrival, const void *old, void *buffer, size_t bytes)
+{
+    struct proto_send *answer = proto_answer_data(arrival->header.change.handle, old, buffer ? bytes : 0);
+    if (old && !buffer)
+        memcpy(answer->header.answer.word, old, bytes);
+    answer->buffer = buffer;
+    answer->header.answer.applied = old ? proto_applied_count(arrival) : 0;
+    proto_answer(arrival->origin, answer);
+}
+
+/* Returns false when the region has been released and no answer tells of that. */
+static bool land_change(struct proto_arrival *arrival, const void *data)
+{
+    const struct wire_header *header = &arrival->header;
+    const struct uccs_accumulate_op change = {header->change.type, header->change.how, header->change.n};
+    const size_t bytes = uccs_accumulate_bytes(&change);
+    const bool wanted = header->change.handle != 0;
+    char *to = proto_target_address(header, header->at.offset, bytes), word[sizeof header->answer.word];
+    void *buffer = 0;
+    if (to && wanted && bytes > sizeof word)
+        buffer = uccs_must_have(malloc(bytes), "old values for", (int)header->from);
+    void *old = buffer ? buffer : word;
+    if (to) {
+        apply_change(header, &change, to, proto_operand_data(&change) ? data : (const char *)header->change.operand,
+                     wanted ? old : 0);
+        run_notices(arrival, data, header->change.notices);
+    }
+    if (wanted)
+        answer_change(arrival, to ? old : 0, buffer, bytes);
+    return to || wanted;
 }
 
 const struct proto_handler proto_on_put = {.counts = true,
                                            .room = room_for_put,
                                            .land = land_put,
                                            .landed = announce_put};
-const struct proto_handler proto_on_parcel = {.room = room_for_put, .land = land_put, .landed = announce_put};
+const struct proto_handler proto_on_parcel = {.loose = true,
+                                              .room = room_for_put,
+                                              .land = land_put,
+                                              .landed = announce_put};
 const struct proto_handler proto_on_put_blocks = {.counts = true, .land = land_blocks};
-const struct proto_handler proto_on_flag = {.loose = true, .landed = land_flag};
-const struct proto_handler proto_on_amo = {.counts = true, .land = land_atomic};
 const struct proto_handler proto_on_get = {.land = serve_get};
 const struct proto_handler proto_on_get_blocks = {.landed = serve_get_blocks};
-
-/* --- Accumulates and compare-and-swaps. A stripe's lock is taken here; its holder never waits */
-
-static void apply_here(const struct wire_header *header, const struct uccs_accumulate_op *change, char *to,
-                       const char *operand, char *result)
-{
-    const size_t size = uccs_type_size((enum uccs_type)change->type), bytes = uccs_accumulate_bytes(change);
-    struct uccs_accumulate_op some = *change;
-    atomic_fence_release(); /* the elements may be flags: after earlier stores of this process */
-    for (size_t done = 0; done < bytes; done += some.n * size) {
-        const struct uccs_region_home home = uccs_region_home(header->at.region, to + done, bytes - done);
-        const struct uccs_accumulate_target place = {uccs_core.me, home.domain, home.address, to + done, 0};
-        some.n = home.bytes < size ? 1 : home.bytes / size;
-        (void)uccs_accumulate_apply(&some, &place, operand ? operand + done : 0, result ? result + done : 0);
-    }
-}
-
-/* Returns false when the region has been released and no answer tells of that. */
-static bool land_change(struct proto_arrival *arrival, const void *operand)
-{
-    const struct wire_header *header = &arrival->header;
-    const struct uccs_accumulate_op change = {header->change.type, header->change.how, header->change.n};
-    const size_t bytes = uccs_accumulate_bytes(&change);
-    const bool wanted = header->change.handle != 0;
-    char *to = proto_target_address(header, header->at.offset, bytes);
-    void *old = to && wanted ? malloc(bytes) : 0;
-    if (to && wanted && !old)
-        uccs_fail("no memory for %zu bytes for PE %u", bytes, header->from);
-    if (to)
-        apply_here(header, &change, to, operand, old);
-    if (to)
-        proto_notify_run_all(arrival, operand, header->change.notices);
-    if (wanted) {
-        struct proto_send *answer = new_data(header->change.handle, old, bytes);
-        answer->buffer = old;
-        answer->header.answer.applied = old ? proto_applied_count(arrival) : 0;
-        proto_answer(arrival->origin, answer);
-    }
-    return to || wanted;
-}
-
 const struct proto_handler proto_on_change = {.counts = true, .land = land_change};

@@ -3,7 +3,7 @@
 #include "uccs/proto/inner.h"
 
 #include "uccs/core/pe_shared.h"
-#include "uccs/mem/accumulate.h"
+#include "uccs/proto/target.h"
 
 unsigned proto_wire;
 bool proto_has_direct;
@@ -48,7 +48,7 @@ static bool is_change(const struct wire_header *h, size_t bytes)
 {
     const struct uccs_accumulate_op asked = {h->change.type, h->change.how, h->change.n};
     return uccs_accumulate_exists(&asked) && (asked.how != UCCS_ACCUMULATE_SWAP || asked.n == 1) && asked.n &&
-           uccs_accumulate_bytes(&asked) <= TRANSPORT_SHORT && uccs_accumulate_operand(&asked) == bytes;
+           uccs_accumulate_bytes(&asked) <= TRANSPORT_SHORT && proto_operand_data(&asked) == bytes;
 }
 
 /* Some of the library's own messages stay on the node, since they name memory of the node. */

@@ -12,16 +12,13 @@
 enum proto_wire_kind {
     WIRE_PUT,
     WIRE_PUT_BLOCKS,
-    WIRE_PARCEL, /* a put that is not counted */
+    WIRE_PARCEL, /* a put of the library's, which is neither ordered nor counted */
     WIRE_GET,
     WIRE_GET_BLOCKS,
-    WIRE_AMO,
-    WIRE_AMO_ANSWER,
-    WIRE_CHANGE, /* the data is the operand */
-    WIRE_DATA,   /* answers a get, or a change with the old values */
+    WIRE_CHANGE, /* an atomic or an accumulate */
+    WIRE_DATA,   /* answers a get, a change, import and gone */
     WIRE_FLUSH,
     WIRE_FLUSHED,
-    WIRE_FLAG,
     WIRE_IMPORT,
     WIRE_GONE,
     WIRE_LOCK,
@@ -76,6 +73,7 @@ struct wire_notify {
 };
 
 #define PROTO_REQUEST 0x8000u
+#define PROTO_OPERAND 16 /* bytes of an operand that the header of a change holds; a longer one is the data */
 
 struct wire_header {
     uint8_t kind;    /* enum proto_wire_kind */
@@ -108,20 +106,16 @@ struct wire_header {
                     int64_t stride;
                 } get_blocks;
                 struct {
-                    uint64_t handle; /* 0: nobody wants the old value */
-                    uint64_t operand, compare;
-                    uint8_t what, size; /* what: enum uccs_atomic */
-                    uint8_t notices;
-                } amo;
-                struct {
                     uint64_t handle; /* 0: nobody wants the old values */
-                    uint32_t n;      /* elements */
+                    unsigned char operand[PROTO_OPERAND];
+                    uint32_t n; /* elements */
                     uint8_t type, how;
                     uint8_t notices;
                 } change; /* struct uccs_accumulate_op */
                 struct {
-                    uint64_t value;
-                } flag;
+                    uint64_t handle;
+                    uint8_t mode; /* enum uccs_lock_mode */
+                } lock;           /* and unlock */
                 struct {
                     uint64_t handle;
                 } region; /* import and gone */
@@ -131,10 +125,11 @@ struct wire_header {
             };
         };
         struct {
-            uint64_t handle, old;
-            uint64_t applied; /* operations of the asking worker, this one with them; 0: not told */
-            uint8_t failed;   /* the region has been released */
-        } answer;             /* of gets, atomics, changes, import and gone */
+            uint64_t handle;
+            unsigned char word[8]; /* up to 8 bytes of old values; more, and those of a get, are the data */
+            uint64_t applied;      /* operations of the asking worker, this one with them; 0: not told */
+            uint8_t failed;        /* the region has been released */
+        } answer;                  /* of gets, changes, import, gone and lock */
         struct {
             uint64_t handle, start; /* address of the piece */
         } keyed;
@@ -164,8 +159,8 @@ _Static_assert(sizeof(struct wire_header) == 64, "no holes");
 #define PROTO_SAME_PLACE(a, b) _Static_assert(offsetof(struct wire_header, a) == offsetof(struct wire_header, b), #b)
 PROTO_SAME_PLACE(handle, get.handle);
 PROTO_SAME_PLACE(handle, get_blocks.handle);
-PROTO_SAME_PLACE(handle, amo.handle);
 PROTO_SAME_PLACE(handle, change.handle);
+PROTO_SAME_PLACE(handle, lock.handle);
 PROTO_SAME_PLACE(handle, region.handle);
 PROTO_SAME_PLACE(handle, key.handle);
 PROTO_SAME_PLACE(answer.handle, flushed.handle);

@@ -40,10 +40,7 @@ struct proto_peer *proto_peer_make(struct proto_worker *worker, int pe)
 
 struct proto_peer *proto_peer_of(struct proto_worker *worker, int pe)
 {
-    struct proto_peer *peer = proto_peer_try(worker, pe);
-    if (!peer)
-        uccs_fail("no memory for a connection to PE %d", pe);
-    return peer;
+    return uccs_must_have(proto_peer_try(worker, pe), "a connection to", pe);
 }
 
 void proto_count_sending(struct proto_worker *worker, int change)

@@ -1,4 +1,4 @@
-/* Accumulate and compare-and-swap of uccs.h; mem/accumulate.h defines them and their domains. */
+/* Accumulate, compare-and-swap and atomics of uccs.h; mem/accumulate.h and mem/atomic.h define them and their domains. */
 #include "uccs/core/pe_shared.h"
 #include "uccs/rma/inner.h"
 
@@ -15,6 +15,19 @@ static inline bool is_plain(const struct uccs_endpoint *endpoint, const struct u
                       uccs_region_check(memory, offset, bytes) == UCCS_OK);
 }
 
+static int run_any(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
+                   const struct uccs_accumulate_op *change, const void *operand, void *result, const struct uccs_op *op)
+{
+    return uccs_rma_run(&(struct uccs_rma){.kind = RMA_CHANGE,
+                                           .endpoint = endpoint,
+                                           .memory = memory,
+                                           .offset = offset,
+                                           .local = (char *)operand,
+                                           .change = change,
+                                           .result = result,
+                                           .op = op});
+}
+
 static int run_accumulate(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
                           const struct uccs_accumulate_op *change, const void *operand, void *result,
                           const struct uccs_op *op)
@@ -24,14 +37,7 @@ static int run_accumulate(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t
                                                      memory->near + offset, memory};
         return uccs_accumulate_apply(change, &place, operand, result);
     }
-    return uccs_rma_run(&(struct uccs_rma){.kind = RMA_CHANGE,
-                                           .endpoint = endpoint,
-                                           .memory = memory,
-                                           .offset = offset,
-                                           .local = (char *)operand,
-                                           .change = change,
-                                           .result = result,
-                                           .op = op});
+    return run_any(endpoint, memory, offset, change, operand, result, op);
 }
 
 /* The common accumulate: reals, complex numbers or pairs of mapped memory, under one lock. Returns false, having done nothing, when the
@@ -84,4 +90,35 @@ int uccs_accumulate_intrinsic(uccs_endpoint_t endpoint, uccs_memory_t memory, en
     if (!endpoint || !memory || !memory->near || !uccs_type_takes(type, how))
         return 0;
     return uccs_accumulate_atomic(&(struct uccs_accumulate_op){(uint8_t)type, (uint8_t)how, 1}, memory->domain, 0);
+}
+
+/* --- Atomics are accumulates of one word. A plain one on mapped memory is done here */
+
+static __attribute__((noinline)) int run_atomic(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
+                                                const struct uccs_atomic_op *a, void *result, const struct uccs_op *op)
+{
+    uint64_t operand[2];
+    if ((unsigned)a->what > UCCS_ATOMIC_XOR)
+        return UCCS_ERR_INVALID;
+    const struct uccs_accumulate_op change = uccs_accumulate_of_atomic(a, operand);
+    const int status = uccs_rma_check(endpoint, memory, offset, a->size, op);
+    if (status == UCCS_OK && (memory->address + offset) % a->size)
+        return UCCS_ERR_INVALID;
+    return status == UCCS_OK ? run_any(endpoint, memory, offset, &change, operand, result, op) : status;
+}
+
+int uccs_atomic(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, size_t size, enum uccs_atomic what,
+                uint64_t operand, uint64_t compare, void *result, const struct uccs_op *op)
+{
+    const struct uccs_atomic_op a = {what, (uint32_t)size, operand, compare};
+    if (lat_unlikely(size != 4 && size != 8))
+        return UCCS_ERR_INVALID;
+    if (lat_unlikely(!endpoint || !memory || op || endpoint->ordered || endpoint->pe != memory->owner ||
+                     !memory->near || memory->domain != UCCS_DOMAIN_CPU || (memory->address + offset) % size ||
+                     (unsigned)what > UCCS_ATOMIC_XOR || uccs_region_check(memory, offset, size) != UCCS_OK))
+        return run_atomic(endpoint, memory, offset, &a, result, op);
+    const uint64_t old = uccs_atomic_apply(&a, memory->near + offset);
+    if (result)
+        proto_store_value(result, size, old);
+    return UCCS_OK;
 }

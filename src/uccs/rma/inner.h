@@ -10,7 +10,7 @@
 
 /* --- One operation on its way through this folder (op.c) */
 
-enum uccs_rma_kind { RMA_PUT, RMA_GET, RMA_ATOMIC, RMA_CHANGE };
+enum uccs_rma_kind { RMA_PUT, RMA_GET, RMA_CHANGE };
 
 struct uccs_rma {
     enum uccs_rma_kind kind;
@@ -23,7 +23,6 @@ struct uccs_rma {
     const struct uccs_stride *blocks; /* null: not blocks */
     const struct uccs_piece *pieces;  /* null: not pieces */
     size_t n;
-    const struct uccs_atomic_op *atomic;
     const struct uccs_accumulate_op *change; /* with the operand at `local` */
     void *result;                            /* receives the old values; may be null */
     const struct uccs_op *op;                /* null at first: no options */
@@ -51,7 +50,7 @@ static inline bool uccs_rma_tells(const struct uccs_rma *rma)
     return rma->op->counter || rma->op->signal;
 }
 
-/* part.c. A part of an operation: bytes that lie together on both sides, or blocks. */
+/* A part of an operation: bytes that lie together on both sides, or blocks. */
 struct uccs_rma_part {
     size_t offset, bytes;
     char *local;

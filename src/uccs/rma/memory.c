@@ -172,14 +172,18 @@ static struct uccs_dynamic *table_of(const struct handle *handle)
                : 0;
 }
 
-/* Lists the object before it asks the owner, so that the object is told when the memory is released meanwhile. */
+/* Opens the record before it asks the owner, so that the record is told when the memory is released meanwhile. */
 static int import_far(struct uccs_region *region)
 {
-    if (uccs_region_expect(region))
+    const uint64_t id = uccs_region_id(region->slot, region->generation);
+    if (!(region->import = uccs_import_open(region->owner, id)))
+        return UCCS_ERR_NO_MEMORY;
+    region->now = &region->import->now;
+    if (uccs_import_is_promised(region->import))
         return UCCS_OK;
-    if (!proto_import(region->owner, uccs_region_id(region->slot, region->generation)))
+    if (!proto_import(region->owner, id))
         return UCCS_ERR_STALE;
-    uccs_region_promised(region);
+    uccs_import_promise(region->import);
     return UCCS_OK;
 }
 
@@ -216,7 +220,7 @@ int uccs_memory_import(uccs_context_t context, const void *handle, size_t length
         region->now = uccs_region_generation(given.owner, given.slot);
     int status = far ? import_far(region) : uccs_region_check(region, 0, region->length);
     if (status != UCCS_OK) {
-        uccs_region_forget(region);
+        uccs_import_close(region->import);
         free(region);
         return status;
     }
@@ -246,8 +250,7 @@ int uccs_memory_release(uccs_memory_t memory)
         uccs_arena_give(memory->near);
     if (mine && memory->dynamic)
         uccs_dynamic_destroy(memory->attached);
-    if (memory->now == &memory->heard)
-        uccs_region_forget(memory);
+    uccs_import_close(memory->import);
     free(memory);
     return UCCS_OK;
 }

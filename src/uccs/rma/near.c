@@ -59,23 +59,6 @@ static int access_elements(struct uccs_stream *stream, const struct uccs_access 
     return access_piece(stream, a, &all, later);
 }
 
-/* An atomic is an accumulate of one word; `words` holds its operands. */
-static struct uccs_access access_of_atomic(const struct uccs_region *memory, size_t offset,
-                                           const struct uccs_atomic_op *op, void *result, uint64_t words[2])
-{
-    static const uint8_t hows[] = {[UCCS_ATOMIC_FETCH] = UCCS_NO_OP,  [UCCS_ATOMIC_SET] = UCCS_REPLACE,
-                                   [UCCS_ATOMIC_SWAP] = UCCS_REPLACE, [UCCS_ATOMIC_CSWAP] = UCCS_ACCUMULATE_SWAP,
-                                   [UCCS_ATOMIC_ADD] = UCCS_SUM,      [UCCS_ATOMIC_AND] = UCCS_AND,
-                                   [UCCS_ATOMIC_OR] = UCCS_OR,        [UCCS_ATOMIC_XOR] = UCCS_XOR};
-    proto_store_value(words, op->size, op->operand);
-    proto_store_value((char *)words + op->size, op->size, op->compare);
-    return (struct uccs_access){.memory = memory,
-                                .offset = offset,
-                                .what = {op->size == 4 ? UCCS_UINT32 : UCCS_UINT64, hows[op->what], 1},
-                                .operand = (const char *)words,
-                                .result = result};
-}
-
 /* --- Operations */
 
 /* Keeps an ordered operation behind earlier ones. Stores follow stores; a read waits until they are visible. */
@@ -111,25 +94,20 @@ static int move_all(const struct uccs_rma *rma, const struct uccs_remote_later *
 
 static int access_all(const struct uccs_rma *rma, const struct uccs_remote_later *later)
 {
-    uint64_t words[2];
-    struct uccs_access a;
-    if (rma->kind == RMA_CHANGE)
-        a = (struct uccs_access){rma->memory, rma->offset, *rma->change, false, rma->local, rma->result};
-    else if (rma->kind == RMA_ATOMIC)
-        a = access_of_atomic(rma->memory, rma->offset, rma->atomic, rma->result, words);
-    else
+    if (rma->kind != RMA_CHANGE)
         return move_all(rma, later);
+    const struct uccs_access a = {rma->memory, rma->offset, *rma->change, false, rma->local, rma->result};
     return access_elements(rma->endpoint->stream, &a, later);
 }
 
 /* Stores the word of a signal, or adds to it, behind the data. */
 static int signal_target(const struct uccs_rma *rma, const struct uccs_signal *signal)
 {
-    const struct uccs_atomic_op op = {signal->how == UCCS_SIGNAL_ADD ? UCCS_ATOMIC_ADD : UCCS_ATOMIC_SET,
-                                      sizeof signal->value, signal->value, 0};
-    uint64_t words[2];
     struct uccs_remote_wait wait = {0};
-    const struct uccs_access a = access_of_atomic(signal->memory, signal->offset, &op, 0, words);
+    const struct uccs_access a = {.memory = signal->memory,
+                                  .offset = signal->offset,
+                                  .what = {UCCS_UINT64, signal->how == UCCS_SIGNAL_ADD ? UCCS_SUM : UCCS_REPLACE, 1},
+                                  .operand = (const char *)&signal->value};
     return uccs_remote_finish(&wait,
                               access_elements(rma->endpoint->stream, &a, &(struct uccs_remote_later){.wait = &wait}));
 }

@@ -16,14 +16,19 @@ static struct proto_address place_of(const struct uccs_region *memory, size_t of
     return (struct proto_address){PROTO_REGION, offset, uccs_region_id(memory->slot, memory->generation)};
 }
 
-static struct proto_op op_of(const struct uccs_rma *rma, enum proto_kind kind, size_t offset)
+static struct proto_op op_of(const struct uccs_rma *rma)
 {
-    return (struct proto_op){.kind = kind,
+    static const enum proto_kind kinds[] =
+        {[RMA_PUT] = PROTO_PUT, [RMA_GET] = PROTO_GET, [RMA_CHANGE] = PROTO_ACCUMULATE};
+    return (struct proto_op){.kind = kinds[rma->kind],
                              .nonblocking = rma->op->nonblocking,
                              .ordered = uccs_rma_ordered(rma),
                              .pe = rma->memory->owner,
                              .on = workers_of(rma),
-                             .at = place_of(rma->memory, offset),
+                             .at = place_of(rma->memory, rma->offset),
+                             .source = rma->local,
+                             .dest = rma->result,
+                             .accumulate = rma->change,
                              .request = rma->request};
 }
 
@@ -79,17 +84,19 @@ static const struct proto_notify *notice_of(const struct uccs_rma *rma, struct p
 /* Sends a message behind the operation. */
 static int send_behind(const struct uccs_rma *rma, const struct proto_notify *with)
 {
-    struct proto_op op = op_of(rma, PROTO_PUT, 0);
-    struct proto_notify alone = *with;
-    alone.also = 0;
-    op.nonblocking = true;
-    op.at = (struct proto_address){.segment = PROTO_HEAP};
-    op.with = &alone;
+    const struct proto_notify alone = {with->what, with->place, with->value, with->weight, 0};
+    const struct proto_op op = {.kind = PROTO_PUT,
+                                .nonblocking = true,
+                                .pe = rma->memory->owner,
+                                .on = workers_of(rma),
+                                .at.segment = PROTO_HEAP,
+                                .with = &alone,
+                                .request = rma->request};
     (void)proto_log_fence(proto_log_of(op.on), op.pe);
     return proto_rma(&op);
 }
 
-/* Counts and signals behind an operation whose messages do neither: it has no bytes, or its data is there. */
+/* Counts and signals behind an operation whose messages do neither: there are none, or its data is there. */
 static int tell_behind(const struct uccs_rma *rma)
 {
     struct proto_notify with[2];
@@ -106,14 +113,23 @@ static int refusal_error(const struct uccs_region *memory)
     return memory->dynamic && uccs_region_check(memory, 0, 0) == UCCS_OK ? UCCS_ERR_BOUNDS : UCCS_ERR_STALE;
 }
 
-/* --- Puts and gets */
+/* --- Operations */
 
-/* Stores the request that tells when the local memory is the caller's again; null when the call's end tells. Returns false without
- * memory. */
-static bool find_local(const struct uccs_rma *rma, struct uccs_request **local)
+/* Without a byte to move, or an element to change, there is no message: the handles must say so. */
+static bool is_empty(const struct uccs_rma *rma)
 {
-    *local = 0;
-    return !rma->op->local || !rma->op->nonblocking || (*local = uccs_request_materialise(rma->op->local));
+    return rma->kind == RMA_CHANGE ? !rma->change->n : !uccs_rma_next(rma, 0, &(struct uccs_rma_part){0});
+}
+
+static bool brings_back(const struct uccs_rma *rma)
+{
+    return rma->kind == RMA_GET || rma->result;
+}
+
+/* Returns true when the call has read the source anyhow: a change, a put of blocks, and a put that tells twice. */
+static bool is_copied(const struct uccs_rma *rma)
+{
+    return rma->kind == RMA_CHANGE || rma->blocks || (!rma->pieces && tells_twice(rma));
 }
 
 /* Ends an operation whose call has read its source, or filled its destination, unless a request tells of that. */
@@ -124,12 +140,23 @@ static int end_call(const struct uccs_rma *rma, const struct uccs_request *local
     return status;
 }
 
-/* Issues the messages of a put or get, made of `op`. The last one brings what is to be done behind the operation: it may overtake the
- * others unless it stays behind them. */
-static int issue_parts(const struct uccs_rma *rma, struct proto_op *op, const struct proto_notify *with)
+static int end_empty(const struct uccs_rma *rma)
+{
+    const int status = tell_behind(rma);
+    if (status == UCCS_OK && rma->request)
+        uccs_request_loaded(rma->request);
+    return end_call(rma, 0, status);
+}
+
+/* Issues the messages of an operation. The last one of a put or get brings what is to be done behind it: it may overtake the others
+ * unless it stays behind them. */
+static int issue_messages(const struct uccs_rma *rma, struct proto_op *op, const struct proto_notify *with)
 {
     struct uccs_rma_part part = {0};
     int status = UCCS_OK;
+    op->with = with;
+    if (rma->kind == RMA_CHANGE)
+        return proto_rma(op);
     for (bool first = true; status == UCCS_OK && uccs_rma_next(rma, PACK_BYTES, &part); first = false) {
         op->at.offset = part.offset;
         op->source = op->dest = part.local;
@@ -143,120 +170,50 @@ static int issue_parts(const struct uccs_rma *rma, struct proto_op *op, const st
     return status;
 }
 
-/* Without a byte to move there is no message: the handles must say so. */
-static bool has_bytes(const struct uccs_rma *rma)
+/* Does or starts an operation whose last message tells, if it is to tell. */
+static int start_far(const struct uccs_rma *rma)
 {
-    return uccs_rma_next(rma, 0, &(struct uccs_rma_part){0});
-}
-
-static int end_empty(const struct uccs_rma *rma)
-{
-    const int status = tell_behind(rma);
-    if (status == UCCS_OK && rma->request)
-        uccs_request_loaded(rma->request);
-    return end_call(rma, 0, status);
-}
-
-/* A put of blocks, and one that tells twice, has read the source when the call returns. */
-static int put_far(const struct uccs_rma *rma)
-{
-    struct proto_op op = op_of(rma, PROTO_PUT, 0);
     struct proto_notify with[2];
-    const bool copied = rma->blocks || (!rma->pieces && tells_twice(rma));
-    if (!has_bytes(rma))
-        return end_empty(rma);
-    if (!copied && !find_local(rma, &op.local))
+    struct proto_op op = op_of(rma);
+    if (rma->op->local && rma->op->nonblocking && (brings_back(rma) || !is_copied(rma)) &&
+        !(op.local = uccs_request_materialise(rma->op->local)))
         return UCCS_ERR_NO_MEMORY;
     struct uccs_request *local = op.local;
-    return end_call(rma, local, issue_parts(rma, &op, notice_of(rma, with)));
+    return end_call(rma, local, issue_messages(rma, &op, notice_of(rma, with)));
+}
+
+/* Waits for what comes back, then tells of it by messages behind. */
+static int fetch_far(struct uccs_rma *rma)
+{
+    struct uccs_request all = {.pending = 1};
+    uccs_request_handle handle = &all;
+    struct proto_op op = op_of(rma);
+    op.nonblocking = rma->blocks || rma->pieces;
+    op.request = op.nonblocking ? &handle : 0;
+    int status = issue_messages(rma, &op, 0);
+    if (op.nonblocking)
+        proto_wait_for(proto_worker_of(op.on), &all);
+    if (status == UCCS_ERR_STALE || (status == UCCS_OK && all.error))
+        return refusal_error(rma->memory);
+    if (status != UCCS_OK)
+        return status;
+    uccs_rma_done(rma);
+    return tell_behind(rma);
 }
 
 /* Returns true when the message of a get carries its notice. A second one would go to the target before the data has left. */
 static bool tells_itself(const struct uccs_rma *rma)
 {
-    const struct uccs_op *op = rma->op;
-    return op->nonblocking && !op->counter != !op->signal && !rma->blocks && !rma->pieces && rma->length;
-}
-
-/* Also of a nonblocking get that tells: its data is there first. */
-static int get_now(const struct uccs_rma *rma)
-{
-    struct uccs_request all = {.pending = 1};
-    uccs_request_handle handle = &all;
-    struct proto_op op = op_of(rma, PROTO_GET, 0);
-    op.nonblocking = rma->blocks || rma->pieces;
-    op.request = op.nonblocking ? &handle : 0;
-    const int status = issue_parts(rma, &op, 0);
-    proto_wait_for(proto_worker_of(op.on), &all);
-    return status == UCCS_OK && all.error ? UCCS_ERR_STALE : status;
-}
-
-static int get_later(const struct uccs_rma *rma)
-{
-    struct proto_notify with[2];
-    struct proto_op op = op_of(rma, PROTO_GET, 0);
-    if (!has_bytes(rma))
-        return end_empty(rma);
-    if (!find_local(rma, &op.local))
-        return UCCS_ERR_NO_MEMORY;
-    return end_call(rma, op.local, issue_parts(rma, &op, notice_of(rma, with)));
-}
-
-/* --- Atomics and accumulates. Those that wait for their data count and signal by a message behind it. */
-
-/* A change of no element is no message. */
-static int change_far(const struct uccs_rma *rma, const struct proto_op *what)
-{
-    struct proto_op op = *what;
-    op.kind = rma->change ? PROTO_ACCUMULATE : PROTO_ATOMIC;
-    op.source = rma->local;
-    op.dest = rma->result;
-    op.atomic = rma->atomic;
-    op.accumulate = rma->change;
-    if (!rma->change || rma->change->n)
-        return proto_rma(&op);
-    return op.with ? tell_behind(rma) : UCCS_OK;
-}
-
-static int change_later(const struct uccs_rma *rma)
-{
-    struct proto_notify with[2];
-    struct proto_op op = op_of(rma, PROTO_ATOMIC, rma->offset);
-    if (rma->result && !find_local(rma, &op.local))
-        return UCCS_ERR_NO_MEMORY;
-    op.with = notice_of(rma, with);
-    const int status = change_far(rma, &op);
-    if (status == UCCS_OK && rma->request && rma->change && !rma->change->n)
-        uccs_request_loaded(rma->request);
-    return end_call(rma, op.local, status);
-}
-
-static int fetch_now(const struct uccs_rma *rma)
-{
-    struct proto_op op = op_of(rma, PROTO_ATOMIC, rma->offset);
-    op.request = 0;
-    return rma->kind == RMA_GET ? get_now(rma) : change_far(rma, &op);
-}
-
-static int fetch_far(struct uccs_rma *rma)
-{
-    const bool get = rma->kind == RMA_GET;
-    if (rma->op->nonblocking && (!get || !uccs_rma_tells(rma) || tells_itself(rma)))
-        return get ? get_later(rma) : change_later(rma);
-    const int status = fetch_now(rma);
-    if (status != UCCS_OK)
-        return status == UCCS_ERR_STALE ? refusal_error(rma->memory) : status;
-    uccs_rma_done(rma);
-    return tell_behind(rma);
+    return !rma->op->counter != !rma->op->signal && !rma->blocks && !rma->pieces;
 }
 
 static int issue_far(struct uccs_rma *rma)
 {
-    const bool fetches = rma->kind == RMA_GET || (rma->atomic && rma->atomic->what == UCCS_ATOMIC_FETCH) || rma->result;
     order_far(rma);
-    if (fetches)
-        return fetch_far(rma);
-    return rma->kind == RMA_PUT ? put_far(rma) : change_later(rma);
+    if (is_empty(rma))
+        return end_empty(rma);
+    const bool later = rma->op->nonblocking && (rma->kind != RMA_GET || !uccs_rma_tells(rma) || tells_itself(rma));
+    return brings_back(rma) && !later ? fetch_far(rma) : start_far(rma);
 }
 
 /* Returns true, after some progress, when the operation would wait for room, or for reads that it must stay behind. */
