@@ -107,22 +107,6 @@ void lat_ct_free(shmemx_ct_t *ct)
     *ct = 0;
 }
 
-/* The join of struct uccs_members: every member folds what all members gave, in the same order. */
-static int join_members(void *members, uint64_t *words, size_t n, bool maximum)
-{
-    struct uccs_team *team = members;
-    uccs_team_exchange(team, words, n * sizeof *words);
-    for (int rank = 0; rank < team->size; rank++) {
-        const uint64_t *theirs = uccs_team_given(team, rank, n * sizeof *words);
-        for (size_t i = 0; i < n; i++)
-            if (maximum)
-                words[i] = theirs[i] > words[i] ? theirs[i] : words[i];
-            else
-                words[i] &= theirs[i];
-    }
-    return UCCS_OK;
-}
-
 int lat_ct_create_team(shmem_team_t team, shmemx_ct_t *ct)
 {
     struct shmem_team_impl *members = lat_team_of(team);
@@ -130,7 +114,7 @@ int lat_ct_create_team(shmem_team_t team, shmemx_ct_t *ct)
     *ct = 0;
     if (!members)
         return -1;
-    const struct uccs_members how = {.join = join_members,
+    const struct uccs_members how = {.join = lat_team_join,
                                      .members = &members->group,
                                      .salt = (uint32_t)members->group.area};
     if (uccs_counter_agree(&how, &counter) != UCCS_OK)

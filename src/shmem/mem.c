@@ -193,14 +193,8 @@ void *lat_malloc(size_t size)
 
 static bool all_agree(bool mine)
 {
-    struct uccs_team *world = &lat_team_world.group;
-    const uint64_t yes = mine;
-    bool all = true;
-    uccs_team_exchange(world, &yes, sizeof yes);
-    for (int rank = 0; rank < world->size; rank++) {
-        const uint64_t *theirs = uccs_team_given(world, rank, sizeof *theirs);
-        all &= *theirs != 0;
-    }
+    uint64_t all = mine;
+    (void)lat_team_join(&lat_team_world.group, &all, 1, false);
     return all;
 }
 

@@ -4,8 +4,9 @@
 #include "shmem/calls.h"
 #include "shmem/ctx.h"
 #include "shmem/state.h"
-#include "uccs/proto/initiator.h"
+#include "uccs/comp/agree.h"
 #include "uccs/core/wait.h"
+#include "uccs/proto/initiator.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -89,33 +90,6 @@ void lat_team_close(void)
         free(holders[area]);
         holders[area] = 0;
     }
-}
-
-/* The areas that no team of this process holds, one bit each. */
-struct areas {
-    uint64_t bits[NODE_TEAM_AREAS / 64];
-};
-
-static struct areas free_areas(void)
-{
-    struct areas areas = {0};
-    pthread_mutex_lock(&areas_lock);
-    for (int area = AREA_FIRST; area < NODE_TEAM_AREAS; area++)
-        if (!holders[area])
-            areas.bits[area / 64] |= UINT64_C(1) << area % 64;
-    pthread_mutex_unlock(&areas_lock);
-    return areas;
-}
-
-/* Takes an area for `team`. Returns false when another thread was faster. */
-static bool take_area(int area, struct shmem_team_impl *team)
-{
-    pthread_mutex_lock(&areas_lock);
-    bool taken = !holders[area];
-    if (taken)
-        holders[area] = team;
-    pthread_mutex_unlock(&areas_lock);
-    return taken;
 }
 
 static void give_area(int area)
@@ -265,87 +239,99 @@ int lat_team_sync(shmem_team_t team)
     return 0;
 }
 
-/* --- Splitting.
- *
- * Every new team needs an area of the node's memory that is free at all of its members. No PE
- * knows the others' areas, so the parent agrees by two exchanges:
- *
- *   1. each tells the areas that are free here; a new team's candidate is the first area free at all
- *      of its members, counted from a place that depends on the parent's area;
- *   2. each takes its team's candidate, clears its row of it, and tells how that went.
- *
- * A member may fail to take the candidate only because another thread was faster, in a split of another
- * team: then all give back and try again. After 2 all rows of all new teams are clear, so that any
- * member may use its new team at once. All members of the parent see all votes, so all return the same.
- *
- * Called by one thread per parent team at a time; splits of several parents may run at once. No lock is
- * held while waiting for peers. */
+/* --- Members agree */
 
-#define ATTEMPTS 1000
-
-/* A new team in member numbers of its parent. */
+/* Ranks of a team, a stride apart. */
 struct part {
     int start, stride, size;
 };
 
-enum vote { VOTE_TAKEN, VOTE_BUSY, VOTE_NONE };
-
-/* Returns the first area that is free at all members of the new team, or -1. */
-static int common_area(const struct uccs_team *parent, const struct part *part)
+/* Replaces the words by the AND, or the maximum, of those that the members of the part have given. Of no members: all bits, or 0. */
+static void fold_given(const struct uccs_team *team, const struct part *part, uint64_t *words, size_t n, bool maximum)
 {
-    struct areas common;
-    memset(&common, 0xff, sizeof common);
+    memset(words, maximum ? 0 : 0xff, n * sizeof *words);
     for (int i = 0; i < part->size; i++) {
-        const struct areas *theirs = uccs_team_given(parent, part->start + i * part->stride, sizeof *theirs);
-        for (size_t word = 0; word < sizeof common.bits / sizeof *common.bits; word++)
-            common.bits[word] &= theirs->bits[word];
+        const uint64_t *theirs = uccs_team_given(team, part->start + i * part->stride, n * sizeof *words);
+        for (size_t word = 0; word < n; word++)
+            if (!maximum)
+                words[word] &= theirs[word];
+            else if (theirs[word] > words[word])
+                words[word] = theirs[word];
     }
-    for (int i = 0; i < NODE_TEAM_AREAS; i++) {
-        int area = (i + parent->area * 29) % NODE_TEAM_AREAS;
-        if (common.bits[area / 64] >> area % 64 & 1)
-            return area;
-    }
-    return -1;
 }
 
-static enum vote worst_vote(const struct uccs_team *parent)
+int lat_team_join(void *team, uint64_t *words, size_t n, bool maximum)
 {
-    uint32_t worst = VOTE_TAKEN;
-    for (int rank = 0; rank < parent->size; rank++) {
-        const uint32_t *vote = uccs_team_given(parent, rank, sizeof *vote);
-        worst = *vote > worst ? *vote : worst;
+    const struct uccs_team *group = team;
+    uccs_team_exchange(team, words, n * sizeof *words);
+    fold_given(group, &(struct part){0, 1, group->size}, words, n, maximum);
+    return UCCS_OK;
+}
+
+/* --- Splitting.
+ *
+ * Every new team needs an area of the node's memory that is free at all of its members. They agree on it (comp/agree.h), for all
+ * new teams of a split at once: the parent's members meet in each round, free areas are those of the members of the new team
+ * alone, and whether all have taken theirs is a matter of all members of the parent, who return the same. A PE that is in
+ * no new team takes nothing. Each takes its area and clears its row of it before the last round, so that any member may use
+ * its new team at once.
+ *
+ * Called by one thread per parent team at a time; splits of several parents may run at once. No lock is
+ * held while waiting for peers. */
+
+struct split {
+    struct uccs_team *parent;
+    struct part part;             /* the new team that this PE is in, in ranks of the parent; of size 0: none */
+    struct shmem_team_impl *team; /* null: this PE is in none, or has no memory for it */
+};
+
+_Static_assert(NODE_TEAM_AREAS == 64 * UCCS_AGREE_WORDS, "the areas are one window");
+
+static int join_split(void *members, uint64_t *words, size_t n, bool maximum)
+{
+    struct split *split = members;
+    if (maximum)
+        return lat_team_join(split->parent, words, n, true);
+    uccs_team_exchange(split->parent, words, n * sizeof *words);
+    fold_given(split->parent, &split->part, words, n, false);
+    return UCCS_OK;
+}
+
+/* A PE without memory for its team offers no area. */
+static void list_areas(void *what, uint32_t window, uint64_t *words)
+{
+    const struct split *split = what;
+    (void)window;
+    memset(words, 0, UCCS_AGREE_WORDS * sizeof *words);
+    pthread_mutex_lock(&areas_lock);
+    for (int area = AREA_FIRST; split->team && area < NODE_TEAM_AREAS; area++)
+        if (!holders[area])
+            words[area / 64] |= UINT64_C(1) << area % 64;
+    pthread_mutex_unlock(&areas_lock);
+}
+
+static uint64_t take_area(void *what, uint32_t area)
+{
+    const struct split *split = what;
+    if (!split->team)
+        return true;
+    pthread_mutex_lock(&areas_lock);
+    const bool taken = !holders[area];
+    if (taken)
+        holders[area] = split->team;
+    pthread_mutex_unlock(&areas_lock);
+    if (taken) {
+        uccs_team_set_area(&split->team->group, (int)area);
+        uccs_team_clear(&split->team->group);
     }
-    return (enum vote)worst;
+    return taken;
 }
 
-/* Takes an area for `team`, which is null when this PE is in no new team. Returns this PE's vote. */
-static enum vote vote_area(struct uccs_team *parent, const struct part *part, struct shmem_team_impl *team, bool member)
+static void give_area_back(void *what, uint32_t area)
 {
-    if (!member)
-        return VOTE_TAKEN;
-    int area = common_area(parent, part);
-    if (area < 0)
-        return VOTE_NONE;
-    if (!take_area(area, team))
-        return VOTE_BUSY;
-    uccs_team_set_area(&team->group, area);
-    uccs_team_clear(&team->group);
-    return VOTE_TAKEN;
-}
-
-/* Makes one attempt with all members and returns the worst vote. A PE without memory for its team offers no area. */
-static enum vote attempt_split(struct uccs_team *parent, const struct part *part, struct shmem_team_impl *team)
-{
-    struct areas mine = {0};
-    if (team)
-        mine = free_areas();
-    uccs_team_exchange(parent, &mine, sizeof mine);
-    uint32_t vote = vote_area(parent, part, team, part != 0);
-    uccs_team_exchange(parent, &vote, sizeof vote);
-    enum vote worst = worst_vote(parent);
-    if (worst != VOTE_TAKEN && vote == VOTE_TAKEN && part)
-        give_area(team->group.area);
-    return worst;
+    const struct split *split = what;
+    if (split->team)
+        give_area((int)area);
 }
 
 /* Lists the members of a part of a team that lists its own. Returns false without memory. */
@@ -382,17 +368,25 @@ static struct shmem_team_impl *make_team(const struct shmem_team_impl *parent, c
 static int split_team(struct shmem_team_impl *parent, const struct part *part, const shmem_team_config_t *config,
                       long mask, shmem_team_t *new_team)
 {
-    struct shmem_team_impl *team = part ? make_team(parent, part, config, mask) : 0;
-    enum vote vote = VOTE_BUSY;
-    for (int i = 0; i < ATTEMPTS && vote == VOTE_BUSY; i++)
-        vote = attempt_split(&parent->group, part, team);
-    if (vote == VOTE_TAKEN) {
-        *new_team = team;
+    struct split split = {.parent = &parent->group, .team = part ? make_team(parent, part, config, mask) : 0};
+    if (part)
+        split.part = *part;
+    const struct uccs_members members = {.join = join_split, .members = &split, .salt = (uint32_t)parent->group.area};
+    const struct uccs_numbers areas = {.windows = 1,
+                                       .each = NODE_TEAM_AREAS,
+                                       .what = &split,
+                                       .list = list_areas,
+                                       .take = take_area,
+                                       .give_back = give_area_back};
+    uint32_t area;
+    uint64_t taken;
+    if (uccs_agree(&members, &areas, &area, &taken) == UCCS_OK) {
+        *new_team = split.team;
         return 0;
     }
-    if (team)
-        uccs_team_free(&team->group);
-    free(team);
+    if (split.team)
+        uccs_team_free(&split.team->group);
+    free(split.team);
     return -1;
 }
 

@@ -25,22 +25,24 @@ static int find_common(const struct uccs_members *m, const struct uccs_numbers *
     return status == UCCS_OK ? UCCS_ERR_NO_MEMORY : status;
 }
 
+enum { TAKEN, BUSY, NONE }; /* a member's vote; the highest counts */
+
 /* One attempt. Returns UCCS_AGAIN when a member could not take the number. */
 static int take_common(const struct uccs_members *m, const struct uccs_numbers *numbers, uint32_t begin,
                        uint32_t *number, uint64_t *value)
 {
-    int status = find_common(m, numbers, begin, number);
-    if (status != UCCS_OK)
-        return status;
-    const uint64_t mine = numbers->take(numbers->what, *number);
-    uint64_t words[UCCS_AGREE_WORDS] = {!mine, mine};
-    status = m->join(m->members, words, 2, true);
+    const int found = find_common(m, numbers, begin, number);
+    if (found != UCCS_OK && found != UCCS_ERR_NO_MEMORY)
+        return found;
+    const uint64_t mine = found == UCCS_OK ? numbers->take(numbers->what, *number) : 0;
+    uint64_t words[UCCS_AGREE_WORDS] = {mine ? TAKEN : found == UCCS_OK ? BUSY : NONE, mine};
+    const int status = m->join(m->members, words, 2, true);
     *value = words[1];
-    if (status == UCCS_OK && !words[0])
+    if (status == UCCS_OK && words[0] == TAKEN)
         return UCCS_OK;
     if (mine)
         numbers->give_back(numbers->what, *number);
-    return status == UCCS_OK ? UCCS_AGAIN : status;
+    return status != UCCS_OK ? status : words[0] == BUSY ? UCCS_AGAIN : UCCS_ERR_NO_MEMORY;
 }
 
 int uccs_agree(const struct uccs_members *members, const struct uccs_numbers *numbers, uint32_t *number,

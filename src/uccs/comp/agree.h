@@ -1,4 +1,5 @@
-/* How the members of a group or team agree on a number that is free at all of them: the slot of a counter, the id of a context.
+/* How the members of a group or team agree on a number that is free at all of them: the slot of a counter, the id of a context, the
+ * area of a new team.
  *
  * They agree in rounds. In one they look at a window of numbers, each says which of them are free there, and each takes the first
  * that is free at all. In the next each says how that went. A member may fail to take the number because another thread was
@@ -14,7 +15,8 @@
 enum { UCCS_AGREE_WORDS = 4 };
 
 /* join replaces each of n words, at most UCCS_AGREE_WORDS, by the AND, or the maximum, of all members' words. It returns UCCS_OK or an
- * error, the same at all members. */
+ * error, the same at all members. Several groups may agree at once, each on its own number: join then takes the AND over one of them, and the
+ * maximum over all, which get a number each or none. */
 struct uccs_members {
     int (*join)(void *members, uint64_t *words, size_t n, bool maximum);
     void *members;
