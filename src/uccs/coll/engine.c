@@ -12,7 +12,8 @@ uccs_coll_mistake *uccs_coll_found_mistake;
 static void reason_all(const void *coll, struct uccs_reason *reason)
 {
     const struct uccs_coll *c = coll;
-    c->family->reason_all(c, reason);
+    if (c->family->reason_all)
+        c->family->reason_all(c, reason);
 }
 
 /* Returns true when all steps are done. */

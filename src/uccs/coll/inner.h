@@ -7,7 +7,7 @@
  *                          bytes to that member, store or fold those of another one
  *   memory                 members are a team, buffers are symmetric memory. All come, each does its share of the copying
  *                          and folding from and to the others' memory, all leave (memory.c, share.c); over nodes small data
- *                          travels with the flag (gather.c), long data goes straight to one member of each node (rail.c)
+ *                          travels with the flag (gather.c, bcast.c), long data goes straight to one member of each node (rail.c)
  *
  * A blocking collective is started and waited for by its caller (uccs_coll_run). A split-phase one is a task, which every
  * test, every waiting thread and the progress thread advance (uccs_coll_start). One thread at a time advances it.
@@ -132,9 +132,9 @@ struct uccs_by_memory {
     size_t at, piece, end; /* bytes or elements of a plan in pieces: done, under way, all */
     char *room, *sums;     /* the others' parts, and a scan's result */
     const size_t *starts;  /* of a collect: where the blocks begin in dest, and the last one ends; in `owned` */
-    struct uccs_node_allgather meeting;
-    struct uccs_request under_way; /* gets and puts of my share */
-    uint32_t held;                 /* internal puts that still read my memory; acquire */
+    struct uccs_node_allgather meeting; /* of a split-phase one */
+    struct uccs_request under_way;      /* gets and puts of my share */
+    uint32_t held;                      /* internal puts that still read my memory; acquire */
 };
 
 struct uccs_coll {
@@ -159,8 +159,8 @@ struct uccs_coll {
 
 /* What plans of a family share. begin: chooses the steps, unless the caller has; every member calls it in the same order for the
  * collectives of a group. pause: between two looks of a blocking one. hold and release keep the group while a split-phase one is
- * under way; release is the last use of it. reason fills in whom it waits for: the next one, or (reason_all, a blocking one) all
- * that have not come. */
+ * under way; release is the last use of it. reason fills in whom it waits for: the next one, or (reason_all, a blocking one; null
+ * where its steps wait for themselves) all that have not come. */
 struct uccs_coll_family {
     void (*begin)(struct uccs_coll *coll);
     void (*pause)(const struct uccs_coll *coll, struct uccs_wait *wait);
@@ -296,8 +296,8 @@ static inline void uccs_coll_await(const struct uccs_team *team, int rank)
 void uccs_coll_take(struct uccs_coll *coll, void *to, const void *from, int rank, size_t bytes);
 
 /* Steps of several plans: all members come, so that their memory may be used; my operations are complete and my memory is mine
- * again; all leave. */
-uccs_coll_step uccs_coll_come, uccs_coll_settled, uccs_coll_leave;
+ * again; all leave; those of this node meet. */
+uccs_coll_step uccs_coll_come, uccs_coll_settled, uccs_coll_leave, uccs_coll_meet_near;
 
 /* The last member whose data I fold: a scan's is the one before me or I, a reduction's the last of all; -1: none. */
 static inline int uccs_coll_last(const struct uccs_coll *coll)
@@ -328,8 +328,5 @@ extern uccs_coll_step *const uccs_gather_broadcast[], *const uccs_gather_allgath
                                                                                           *const uccs_gather_fold[];
 extern uccs_coll_step *const uccs_rail_broadcast[], *const uccs_rail_allgather[], *const uccs_rail_alltoall[],
                                                                                       *const uccs_rail_reduce[];
-
-/* True when the nodes' buffers hold an element of each member, so that gather.c can fold. */
-bool uccs_gather_folds(const struct uccs_coll *coll);
 
 #endif

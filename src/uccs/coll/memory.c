@@ -162,6 +162,12 @@ bool uccs_coll_leave(struct uccs_coll *c)
     return true;
 }
 
+bool uccs_coll_meet_near(struct uccs_coll *c)
+{
+    uccs_team_sync(&c->memory.team->nodes->near);
+    return true;
+}
+
 /* What takes long runs without the list's lock in a split-phase one. `part` goes to the next step. */
 static bool run_part(struct uccs_coll *c, void (*part)(struct uccs_task *task))
 {
@@ -314,16 +320,8 @@ static void reason_memory(const struct uccs_coll *c, struct uccs_reason *reason)
         reason->on = uccs_reason_pe(uccs_team_pe(c->memory.team, rank));
 }
 
-/* A blocking one waits for its nodes' gathers; slots and syncs have reasons of their own. */
-static void reason_blocking(const struct uccs_coll *c, struct uccs_reason *reason)
-{
-    if (c->memory.meeting.team)
-        reason->on = uccs_reason_team(c->memory.team, c->memory.meeting.number);
-}
-
 const struct uccs_coll_family uccs_coll_by_memory = {.begin = begin_memory,
                                                      .pause = pause_memory,
                                                      .hold = hold_team,
                                                      .release = release_team,
-                                                     .reason = reason_memory,
-                                                     .reason_all = reason_blocking};
+                                                     .reason = reason_memory};

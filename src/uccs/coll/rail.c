@@ -5,7 +5,6 @@
  * share of the traffic. They count in the receiver's line TEAM_LANDED. What has come to a near member is copied from
  * it after a sync of the node, and a second one lets the memory go.
  *
- * broadcast  chunks through a tree of nodes (long ones: a chain, each passes on what it has), flags in the lead's row
  * reduce     the vector is cut into a slice for each rail, as many as the smallest node has members; rail k of the first
  *            node folds slice k of its members, chunk by chunk, and sends each on to rail k of the next node, which folds
  *            its members onto it; the last one sends the results back along the chain. So any element is a left fold in
@@ -19,7 +18,6 @@
 #include <stdlib.h>
 
 #define CHUNK_LEAST (64u << 10)
-#define CHAIN_LEAST (512u << 10) /* bytes of a broadcast from which a chain is better than a tree */
 #define FOLD_BLOCK 8192
 
 /* --- Puts that are counted ------------------------------------------------------------------------------------ */
@@ -47,13 +45,6 @@ static bool have_landed(struct uccs_coll *c)
     const struct uccs_team *team = c->memory.team;
     const uint64_t *line = uccs_team_line(team, team->rank, TEAM_LANDED);
     return atomic_load_acquire(line) >= team->nodes->landed; /* acqrel: the put's signal */
-}
-
-/* The members of this node meet. */
-static bool meet_near(struct uccs_coll *c)
-{
-    uccs_team_sync(&c->memory.team->nodes->near);
-    return true;
 }
 
 /* --- Collect and fcollect ---------------------------------------------------------------------------------------- */
@@ -122,8 +113,9 @@ static bool copy_near(struct uccs_coll *c)
     return true;
 }
 
-uccs_coll_step *const uccs_rail_allgather[] = {uccs_coll_come, send_block, have_landed,       meet_near,
-                                               copy_near,      meet_near,  uccs_coll_settled, 0};
+uccs_coll_step *const uccs_rail_allgather[] = {uccs_coll_come,      send_block, have_landed,
+                                               uccs_coll_meet_near, copy_near,  uccs_coll_meet_near,
+                                               uccs_coll_settled,   0};
 
 /* --- Alltoall ---------------------------------------------------------------------------------------------------- */
 
@@ -154,89 +146,8 @@ static bool pull_near(struct uccs_coll *c)
     return true;
 }
 
-uccs_coll_step *const uccs_rail_alltoall[] = {uccs_coll_come, send_blocks,       pull_near, have_landed,
-                                              meet_near,      uccs_coll_settled, 0};
-
-/* --- Broadcast: memory.at says how many bytes have been passed on */
-
-static size_t chunk_of(const struct uccs_coll *c)
-{
-    size_t chunk = (c->bytes + NODES_CHUNKS - 1) / NODES_CHUNKS;
-    return chunk < CHUNK_LEAST ? CHUNK_LEAST : chunk;
-}
-
-/* Flags hold the number of the gather before, in which all came. */
-static uint64_t number_of(const struct uccs_coll *c)
-{
-    return c->memory.team->nodes->allgathers[0];
-}
-
-/* The node at a distance from the root's. */
-static void pass_to(struct uccs_coll *c, int distance, const char *from, size_t bytes)
-{
-    const struct uccs_team *team = c->memory.team;
-    const struct uccs_nodes *nodes = team->nodes;
-    const size_t at = c->memory.at;
-    int node = (distance + uccs_nodes_of(nodes, c->root)) % nodes->count, pe = uccs_nodes_lead_pe(team, node);
-    struct proto_address flag = uccs_nodes_line(team, node, TEAM_CHUNKS);
-    flag.offset += at / chunk_of(c) * sizeof(uint64_t);
-    const struct proto_notify set = {.what = PROTO_SIGNAL_SET, .place = flag, .value = number_of(c)};
-    uccs_nodes_put(pe, uccs_coll_place(c->call, "dest", c->dest + at, pe), from + at, bytes, &set, &c->memory.held);
-}
-
-/* Sends to the nodes that come after mine, counted from the root's node. */
-static void pass_on(struct uccs_coll *c, const char *from, size_t bytes)
-{
-    const struct uccs_nodes *nodes = c->memory.team->nodes;
-    int me = (nodes->mine - uccs_nodes_of(nodes, c->root) + nodes->count) % nodes->count, step = 1;
-    if (c->bytes >= CHAIN_LEAST) {
-        if (me + 1 < nodes->count)
-            pass_to(c, me + 1, from, bytes);
-        return;
-    }
-    while (step < nodes->count && !(me & step))
-        step *= 2;
-    for (step /= 2; step > 0; step /= 2)
-        if (me + step < nodes->count)
-            pass_to(c, me + step, from, bytes);
-}
-
-/* Chunks come to the node's lead; its other members copy each chunk from the lead. */
-static bool take_chunk(struct uccs_coll *c, size_t bytes)
-{
-    const struct uccs_team *near = &c->memory.team->nodes->near;
-    const size_t at = c->memory.at;
-    const uint64_t *flag = (const uint64_t *)uccs_team_line(near, 0, TEAM_CHUNKS) + at / chunk_of(c);
-    if (atomic_load_acquire(flag) < number_of(c)) /* release: the put's signal */
-        return false;
-    if (near->rank == 0)
-        pass_on(c, c->dest, bytes);
-    else
-        memcpy(c->dest + at, (char *)uccs_coll_peer(c->call, "dest", near, c->dest, 0) + at, bytes);
-    return true;
-}
-
-static bool pass_chunks(struct uccs_coll *c)
-{
-    const struct uccs_team *team = c->memory.team;
-    const size_t chunk = chunk_of(c);
-    if (c->rank != c->root && uccs_nodes_of(team->nodes, c->root) == team->nodes->mine) {
-        memcpy(c->dest, uccs_coll_peer(c->call, "source", team, c->source, c->root), c->bytes);
-        return true;
-    }
-    for (size_t bytes; c->memory.at < c->bytes; c->memory.at += bytes) {
-        bytes = c->bytes - c->memory.at < chunk ? c->bytes - c->memory.at : chunk;
-        if (c->rank == c->root)
-            pass_on(c, c->source, bytes);
-        else if (!take_chunk(c, bytes))
-            return false;
-    }
-    if (c->rank == c->root && c->memory.at_root && c->dest != c->source)
-        memcpy(c->dest, c->source, c->bytes);
-    return true;
-}
-
-uccs_coll_step *const uccs_rail_broadcast[] = {uccs_coll_come, pass_chunks, meet_near, uccs_coll_settled, 0};
+uccs_coll_step *const uccs_rail_alltoall[] = {uccs_coll_come,      send_blocks,       pull_near, have_landed,
+                                              uccs_coll_meet_near, uccs_coll_settled, 0};
 
 /* --- Reduce ------------------------------------------------------------------------------------------------------ */
 
@@ -413,5 +324,5 @@ static bool copy_slices(struct uccs_coll *c)
     return true;
 }
 
-uccs_coll_step *const uccs_rail_reduce[] = {open_rail, fold_chunks,       meet_near,  copy_slices,
-                                            meet_near, uccs_coll_settled, close_rail, 0};
+uccs_coll_step *const uccs_rail_reduce[] = {open_rail,           fold_chunks,       uccs_coll_meet_near, copy_slices,
+                                            uccs_coll_meet_near, uccs_coll_settled, close_rail,          0};

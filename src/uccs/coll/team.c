@@ -168,7 +168,7 @@ void uccs_team_alltoalls(const char *call, struct uccs_team *team, void *dest, c
 static enum uccs_plan plan_of_fold(const struct uccs_coll *c, enum uccs_plan plan, enum kind kind)
 {
     const bool reduces = c->kind == UCCS_COLL_ALLREDUCE;
-    if (plan == UCCS_BY_GATHER && !uccs_gather_folds(c))
+    if (plan == UCCS_BY_GATHER && !uccs_nodes_hold(c->memory.team->nodes, c->element))
         plan = reduces ? UCCS_BY_RAIL : UCCS_BY_PULL;
     return plan == UCCS_BY_RAIL && c->memory.team->nodes->order && kind > KIND_U64 ? UCCS_BY_PULL : plan;
 }

@@ -2,8 +2,11 @@
 #include "uccs/team/nodes.h"
 
 #include "uccs/core/doorbell.h"
+#include "uccs/core/fail.h"
 #include "uccs/core/wait.h"
 #include "uccs/team/team.h"
+
+#include <string.h>
 
 enum { ARRIVED, FLAGS }; /* lines of a channel: a count, then the rounds' flags of even and of odd allgathers */
 
@@ -191,4 +194,64 @@ void uccs_nodes_part(struct uccs_team *team)
         allgather_await(&gather);
     }
     uccs_near_part(&nodes->near);
+}
+
+/* --- Data of all members */
+
+/* Gathers `n` units, from unit `at` on, of the near members with the indices from .. from + window. */
+static void gather_some(const struct uccs_gather *all, size_t at, size_t n, int from, int window)
+{
+    struct uccs_team *team = all->team;
+    const struct uccs_nodes *nodes = team->nodes;
+    const size_t bytes = n * all->unit;
+    const int mine = nodes->near.rank - from;
+    struct uccs_node_allgather gather;
+    uccs_node_allgather_begin(&gather, team, (size_t)window * bytes);
+    if (mine >= 0 && mine < window)
+        all->give(all->what, uccs_node_allgather_buffer(&gather, 0) + (size_t)mine * bytes, at, n);
+    uccs_node_allgather_run(&gather);
+    for (int rank = 0; rank < team->size; rank++) {
+        const int node = uccs_nodes_of(nodes, rank), behind = node - nodes->mine;
+        const int index = uccs_nodes_place(nodes, rank) - nodes->leads[node].place - from;
+        const char *block = uccs_node_allgather_buffer(&gather, behind < 0 ? behind + nodes->count : behind);
+        if (index >= 0 && index < window)
+            all->take(all->what, block + (size_t)index * bytes, rank, at, n);
+    }
+}
+
+void uccs_nodes_gather(const struct uccs_gather *all)
+{
+    const struct uccs_nodes *nodes = all->team->nodes;
+    const size_t most = NODES_GATHER_BYTES / (size_t)nodes->count / all->unit;
+    const int widest = nodes->widest, window = (size_t)widest < most ? widest : (int)most;
+    if (most == 0)
+        uccs_fail("a team over %d nodes is too large", nodes->count);
+    const size_t share = most / (size_t)window;
+    for (int from = 0; from < widest; from += window)
+        for (size_t at = 0; at < all->n; at += share)
+            gather_some(all, at, all->n - at < share ? all->n - at : share, from, window);
+}
+
+/* Bytes of all members. */
+struct vector {
+    char *all;
+    const char *mine;
+    size_t bytes;
+};
+
+static void give_bytes(const void *what, char *to, size_t at, size_t n)
+{
+    memcpy(to, ((const struct vector *)what)->mine + at, n);
+}
+
+static void take_bytes(const void *what, const char *from, int rank, size_t at, size_t n)
+{
+    const struct vector *vector = what;
+    memcpy(vector->all + (size_t)rank * vector->bytes + at, from, n);
+}
+
+void uccs_nodes_allgather(struct uccs_team *team, void *all, const void *mine, size_t bytes)
+{
+    const struct vector vector = {all, mine, bytes};
+    uccs_nodes_gather(&(struct uccs_gather){team, 1, bytes, &vector, give_bytes, take_bytes});
 }

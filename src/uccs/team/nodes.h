@@ -33,10 +33,9 @@
 
 enum {
     NODES_GATHER_BYTES = 128 << 10, /* bytes of all nodes' blocks */
-    NODES_RING = 64,                /* flags for broadcasts */
-    NODES_RING_BYTES = 4096,        /* of one broadcast at most */
+    NODES_RING = 64,                /* flags for pieces of broadcasts */
+    NODES_RING_BYTES = 4096,        /* of a piece that lies in the ring's room, at most */
     NODES_RING_ROOM = 32 << 10,     /* bytes of all */
-    NODES_CHUNKS = 64,              /* of a long broadcast */
 };
 
 struct uccs_nodes {
@@ -46,8 +45,8 @@ struct uccs_nodes {
     int count, mine;          /* number of nodes; index of this node */
     int widest, narrowest;    /* most and fewest members on a node */
     uint64_t allgathers[2];   /* allgathers begun, by channel */
-    uint64_t posted, settled; /* broadcasts through the ring; those that all members have finished */
-    size_t filled;            /* bytes of the ring's room that these others have taken */
+    uint64_t posted, settled; /* pieces of broadcasts; those that all members have finished (coll/bcast.c) */
+    size_t filled;            /* bytes of the ring's room that the others of them have taken */
     uint64_t landed;          /* internal puts counted in this PE's line TEAM_LANDED */
     char *given;              /* data of all members in the last uccs_team_exchange */
     struct uccs_lead {
@@ -102,18 +101,9 @@ void uccs_node_allgather_run(struct uccs_node_allgather *gather);
 void uccs_node_allgather_start(struct uccs_node_allgather *gather);
 bool uccs_node_allgather_done(struct uccs_node_allgather *gather);
 
-/* Returns the block of a node in an allgather that is over. */
-static inline const char *uccs_node_allgather_block(const struct uccs_node_allgather *gather, int node)
-{
-    const struct uccs_nodes *nodes = gather->team->nodes;
-    return uccs_node_allgather_buffer(gather,
-                                      node >= nodes->mine ? node - nodes->mine : node - nodes->mine + nodes->count);
-}
-
 _Static_assert(TEAM_GATHER_DATA + 2 * NODES_GATHER_BYTES / CACHE_LINE == TEAM_RING_DATA &&
                    TEAM_RING_DATA + NODES_RING_ROOM / CACHE_LINE <= NODE_GROUP_LINES &&
-                   NODES_RING * sizeof(uint64_t) <= (TEAM_CHUNKS - TEAM_RING) * CACHE_LINE &&
-                   NODES_CHUNKS * sizeof(uint64_t) <= (TEAM_LANDED - TEAM_CHUNKS) * CACHE_LINE,
+                   NODES_RING * sizeof(uint64_t) <= (TEAM_LANDED - TEAM_RING) * CACHE_LINE,
                "a row holds it all");
 
 /* Runs an allgather without data: no member leaves before all have arrived. */
@@ -124,11 +114,26 @@ void uccs_nodes_sync(struct uccs_team *team);
 void uccs_nodes_meet_begin(struct uccs_node_allgather *gather, struct uccs_team *team);
 bool uccs_nodes_meet(struct uccs_node_allgather *gather);
 
+/* Data of all members for all: n units of `unit` bytes of each. give writes some of mine, from unit `at` on, take gets the same ones of a
+ * member. Units come in their order, and members in that of their ranks; but where not one unit of all members fits into the nodes'
+ * buffers (uccs_nodes_hold), all units of some members come before those of others. */
+struct uccs_gather {
+    struct uccs_team *team;
+    size_t unit, n;
+    const void *what;
+    void (*give)(const void *what, char *to, size_t at, size_t n);
+    void (*take)(const void *what, const char *from, int rank, size_t at, size_t n);
+};
+void uccs_nodes_gather(const struct uccs_gather *all);
+
+/* Returns true when the nodes' buffers hold a unit of each member. */
+static inline bool uccs_nodes_hold(const struct uccs_nodes *nodes, size_t unit)
+{
+    return NODES_GATHER_BYTES / (size_t)nodes->count / unit >= (size_t)nodes->widest;
+}
+
 /* Gives every member `bytes` of every member. The bytes of member r lie at all + r * bytes. */
 void uccs_nodes_allgather(struct uccs_team *team, void *all, const void *mine, size_t bytes);
-/* Brings at most NODES_RING_BYTES of member root to all, by a tree of nodes. Only the ring's rare sync waits for
- * readers: a broadcast has a flag and a part of the ring's room until then. */
-void uccs_node_bcast(struct uccs_team *team, void *dest, const void *source, size_t bytes, int root);
 
 /* Sends bytes of mine to a PE of another node, and changes a word there behind them. *held is one higher while the source is in
  * use. */
