@@ -59,16 +59,20 @@ static size_t length_of(const struct uccs_coll *c, int rank)
     return start_of(c, rank + 1) - start_of(c, rank);
 }
 
-/* Returns the number of blocks that come from other nodes to near member `index`. */
-static uint64_t count_for(const struct uccs_coll *c, int index)
+/* Returns the near member that a block comes to, or whose it is. */
+static int holder_of(const struct uccs_nodes *nodes, int rank)
+{
+    const int node = uccs_nodes_of(nodes, rank), index = uccs_nodes_place(nodes, rank) - nodes->leads[node].place;
+    return node == nodes->mine ? index : index % nodes->near.size;
+}
+
+/* Returns the number of blocks that come from other nodes to me. */
+static uint64_t count_mine(const struct uccs_coll *c)
 {
     const struct uccs_nodes *nodes = c->memory.team->nodes;
     uint64_t count = 0;
-    for (int i = 1; i < nodes->count; i++) {
-        int node = uccs_nodes_around(nodes, i);
-        for (int k = index; k < uccs_nodes_members(nodes, node); k += nodes->near.size)
-            count += length_of(c, uccs_nodes_rank(nodes, nodes->leads[node].place + k)) != 0;
-    }
+    for (int rank = 0; rank < c->size; rank++)
+        count += rank != c->rank && holder_of(nodes, rank) == nodes->near.rank && length_of(c, rank) != 0;
     return count;
 }
 
@@ -83,33 +87,21 @@ static bool send_block(struct uccs_coll *c)
     }
     if (bytes && to != c->source)
         memcpy(to, c->source, bytes);
-    nodes->landed += count_for(c, nodes->near.rank);
+    nodes->landed += count_mine(c);
     return true;
 }
 
-static void copy_block(const struct uccs_coll *c, const char *theirs, int rank)
-{
-    memcpy(c->dest + start_of(c, rank), theirs + start_of(c, rank), length_of(c, rank));
-}
-
-/* Copies what near member `index` has: its own block, and those that have come to it. */
-static void copy_from(const struct uccs_coll *c, int index)
-{
-    const struct uccs_nodes *nodes = c->memory.team->nodes;
-    const char *theirs = uccs_coll_peer(c->call, "dest", &nodes->near, c->dest, index);
-    copy_block(c, theirs, uccs_nodes_rank(nodes, nodes->first + index));
-    for (int i = 1; i < nodes->count; i++) {
-        int node = uccs_nodes_around(nodes, i);
-        for (int k = index; k < uccs_nodes_members(nodes, node); k += nodes->near.size)
-            copy_block(c, theirs, uccs_nodes_rank(nodes, nodes->leads[node].place + k));
-    }
-}
-
+/* Copies the blocks that other near members hold. */
 static bool copy_near(struct uccs_coll *c)
 {
-    const struct uccs_team *near = &c->memory.team->nodes->near;
-    for (int i = 1; i < near->size; i++)
-        copy_from(c, uccs_coll_around(near, near->rank, i));
+    const struct uccs_team *team = c->memory.team, *near = &team->nodes->near;
+    for (int i = 1; i < c->size; i++) {
+        const int rank = uccs_coll_around(team, c->rank, i), holder = holder_of(team->nodes, rank);
+        const size_t at = start_of(c, rank);
+        if (holder != near->rank)
+            memcpy(c->dest + at, (char *)uccs_coll_peer(c->call, "dest", near, c->dest, holder) + at,
+                   length_of(c, rank));
+    }
     return true;
 }
 
