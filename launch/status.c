@@ -17,7 +17,7 @@ static int open_memory(int process, const char *fd)
 {
     char path[320], name[64] = "";
     snprintf(path, sizeof path, "/proc/%d/fd/%s", process, fd);
-    if (readlink(path, name, sizeof name - 1) < 0 || strncmp(name, "/memfd:lateral", 14) != 0)
+    if (readlink(path, name, sizeof name - 1) < 0 || strcmp(name, "/memfd:lateral (deleted)") != 0)
         return -1;
     return open(path, O_RDONLY | O_CLOEXEC);
 }
@@ -55,10 +55,11 @@ static int find_memory(int process)
 static bool ask_watcher(pid_t process, const char *title)
 {
     char line[PICTURE_LINE];
-    int fd = channel_ask(process), used = 0;
+    int fd = channel_ask(process);
     FILE *in = fd >= 0 && dprintf(fd, "ask 0 -1 %s\n", title) > 0 ? fdopen(fd, "r") : NULL;
     bool told = false;
     while (in && !told && fgets(line, sizeof line, in)) {
+        int used = 0;
         line[strcspn(line, "\n")] = 0;
         told = strncmp(line, "told ", 5) == 0;
         if (sscanf(line, "text %*d:%n", &used) == 0 && used)
