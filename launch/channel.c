@@ -120,6 +120,12 @@ void channels_listen(const uint64_t key[2], uint32_t me, uint32_t parties, chann
     *mine = here;
 }
 
+void channels_expect(const uint64_t key[2], uint32_t me)
+{
+    memcpy(listener.key, key, sizeof listener.key);
+    listener.me = me;
+}
+
 struct channel *channel_dial(const uint64_t key[2], uint32_t me, uint32_t other, const struct routes *to)
 {
     struct channel *channel = add_channel(-1, (int)other);

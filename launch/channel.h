@@ -34,6 +34,9 @@ typedef void channel_accept(struct channel *channel);
  * can connect. */
 void channels_listen(const uint64_t key[2], uint32_t me, uint32_t parties, channel_accept *accept, struct routes *mine);
 
+/* Connections that come from now on must know this key, and mean this number. */
+void channels_expect(const uint64_t key[2], uint32_t me);
+
 /* Accepts processes of this user that call channel_ask with this process's number. */
 void channels_listen_here(channel_accept *accept);
 

@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -290,24 +291,32 @@ static void replace_ends(char *text, char from, char to)
         *text = to;
 }
 
-void picture_write(const struct picture *picture, FILE *out)
+char *picture_write(const struct picture *picture)
 {
-    char *pes = say_if_null(malloc(PICTURE_LINE / 2));
+    char *pes = say_if_null(malloc(PICTURE_LINE / 2)), *text = NULL;
+    size_t bytes;
+    FILE *out = say_if_null(open_memstream(&text, &bytes));
     for (size_t i = 0; i < picture->count; i++) {
         const struct group *group = &picture->group[i];
         const struct node_wait_reason *on = &group->on;
-        set_write(&group->pes, 0, pes, PICTURE_LINE / 2);
-        fprintf(out, "group %d %d %d %d %d %" PRIu64 " %" PRIu64 " %d %.3f %s\t%s\t%s\t%s\n", on->about, on->start,
-                on->stride, on->size, group->itself, on->object, on->number, group->running, group->seconds, pes,
-                group->call, group->object, group->where);
+        for (uint32_t from = 0; from < group->pes.size;) { /* a line for as many PEs as it has room for */
+            from = set_write_part(&group->pes, from, pes, PICTURE_LINE / 2);
+            fprintf(out, "group %d %d %d %d %d %" PRIu64 " %" PRIu64 " %d %.3f %s\t%s\t%s\t%s\n", on->about, on->start,
+                    on->stride, on->size, group->itself, on->object, on->number, group->running, group->seconds, pes,
+                    group->call, group->object, group->where);
+        }
     }
     for (size_t i = 0; i < picture->stacks; i++) {
         const struct stack *stack = &picture->stack[i];
-        set_write(&stack->pes, 0, pes, PICTURE_LINE / 2);
         replace_ends(stack->text, '\n', FRAME_END);
-        fprintf(out, "stack %s\t%.*s\n", pes, (int)(PICTURE_LINE / 2), stack->text);
+        for (uint32_t from = 0; from < stack->pes.size;) {
+            from = set_write_part(&stack->pes, from, pes, PICTURE_LINE / 2);
+            fprintf(out, "stack %s\t%.*s\n", pes, (int)(PICTURE_LINE / 2), stack->text);
+        }
     }
     free(pes);
+    fclose(out);
+    return text;
 }
 
 static bool cut_text(char **at, char *text, size_t room)

@@ -11,8 +11,6 @@
 #include "segment.h"
 #include "set.h"
 
-#include <stdio.h>
-
 #define PICTURE_GROUPS 256
 #define PICTURE_LINE (1u << 15) /* bytes of a line, at most */
 
@@ -51,8 +49,8 @@ void picture_read(struct picture *picture, const struct view *view, bool stacks)
 /* Adds PEs that do what `what` says, at no known place, and may still act. */
 void picture_add_other(struct picture *picture, const struct set *pes, const char *what);
 
-/* Writes a line for each group and each stack. */
-void picture_write(const struct picture *picture, FILE *out);
+/* Returns lines for each group and each stack; the caller frees them. */
+char *picture_write(const struct picture *picture);
 
 /* Adds the group or the stack of such a line, which is changed. Returns false when it is none. */
 bool picture_add_line(struct picture *picture, char *line);

@@ -56,26 +56,38 @@ bool set_equal(const struct set *one, const struct set *other)
 }
 
 /* Three numbers in a row and more are written as their first and last. */
-int set_write(const struct set *set, uint32_t first, char *text, size_t room)
+static uint32_t write_part(const struct set *set, uint32_t from, uint32_t first, char *text, size_t room, size_t *used)
 {
-    size_t used = 0;
+    *used = 0;
     text[0] = 0;
-    for (uint32_t from = 0; from < set->size; from++) {
+    for (; from < set->size; from++) {
         if (!set_has(set, from))
             continue;
         uint32_t to = from;
+        if (*used + 32 > room)
+            return from;
         while (set_has(set, to + 1))
             to++;
         to = to - from < 2 ? from : to;
-        if (used + 32 > room) {
-            used += (size_t)snprintf(text + used, room - used, ",...");
-            break;
-        }
-        used += (size_t)snprintf(text + used, room - used, "%s%u", used ? "," : "", from + first);
+        *used += (size_t)snprintf(text + *used, room - *used, "%s%u", *used ? "," : "", from + first);
         if (to != from)
-            used += (size_t)snprintf(text + used, room - used, "-%u", to + first);
+            *used += (size_t)snprintf(text + *used, room - *used, "-%u", to + first);
         from = to;
     }
+    return set->size;
+}
+
+uint32_t set_write_part(const struct set *set, uint32_t from, char *text, size_t room)
+{
+    size_t used;
+    return write_part(set, from, 0, text, room, &used);
+}
+
+int set_write(const struct set *set, uint32_t first, char *text, size_t room)
+{
+    size_t used;
+    if (write_part(set, 0, first, text, room, &used) < set->size)
+        used += (size_t)snprintf(text + used, room - used, ",...");
     return (int)used;
 }
 

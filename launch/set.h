@@ -23,6 +23,9 @@ bool set_equal(const struct set *one, const struct set *other);
 /* Writes the numbers, each larger by `first`; cuts a long list with "...". Returns the length of the text. */
 int set_write(const struct set *set, uint32_t first, char *text, size_t room);
 
+/* Writes as many of the numbers from `from` on as there is room for. Returns the first number that is not written, or the size. */
+uint32_t set_write_part(const struct set *set, uint32_t from, char *text, size_t room);
+
 /* Adds the numbers of such a text. Returns false when it is none. */
 bool set_read(struct set *set, const char *text);
 

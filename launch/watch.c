@@ -1,17 +1,21 @@
 /* The watcher of a node: tells why a job hangs that another launcher has started.
  *
  * Data flow. Each node has one watcher. It reads the node's memory as oshrun's supervisor does, and looks at the PEs from outside, so
- * it needs none of them: PEs that compute for ever or are stopped are seen, too. The watcher of PE 0's node is the root: the others
- * connect to it at the start, and it connects to the oshrun in front, if there is one. A request of a report (watch_root.c) makes the
- * root send "look" to all nodes; each answers "busy" at once, then a line a group of PEs (picture.h), then "seen". The root merges
- * them and prints the job's one report by report.c: on its standard error, which is PE 0's, or as lines for who has asked.
+ * it needs none of them: PEs that compute for ever or are stopped are seen, too. Watchers are a tree, so that none has many to hear: that of
+ * PE 0's node is the root, each other one connects to the one above it at the start, and the root connects to the oshrun in front, if there
+ * is one. A request of a report (watch_root.c) goes to the root, which sends "look" to the nodes below it, and so does each of those;
+ * each answers "busy" at once, then, with the pictures of the nodes below it merged into its own, a line a group of PEs (picture.h),
+ * then "seen". The root prints the job's one report by report.c: on its standard error, which is PE 0's, or as lines for who has asked.
  *
- * A node whose PEs are all stuck says so when that begins and when it ends; the root takes the time for which all nodes are (the
- * clocks of hosts need not agree). A node that loses a PE says how it ended.
+ * A node tells the one above when it and all below it are stuck, and when that ends; the root takes the time for which all nodes are (the
+ * clocks of hosts need not agree). How a PE has ended, and requests, are passed on to the root.
+ *
+ * A node whose line to the one above breaks, or who hears nothing of it for LOST_MS, since its host is stopped or cut off, connects to
+ * the root. Who has lost a node tells the root its name, and the root calls it silent unless it comes.
  *
  * Invariants. One report at a time; requests meanwhile wait in a queue. A report ends: a node that does not say "busy" within SILENT_MS,
  * or is not connected, is told as silent, and one that is busy has BUSY_MS. Memory is bounded: PICTURE_GROUPS groups, one line a channel.
- * Only the root ends a job, once: it tells all nodes the status, and each watcher ends its PEs. A watcher ends soon after the
+ * Only the root ends a job, once: all nodes are told the status, and each watcher ends its PEs. A watcher ends soon after the
  * last PE of its node. It writes into the node's memory `watcher`, `watch_end`, and the claim of the job's end. */
 #include "watch.h"
 
@@ -20,6 +24,7 @@
 #include "crash.h"
 #include "message.h"
 #include "picture.h"
+#include "relay.h"
 #include "watch_root.h"
 
 #include <errno.h>
@@ -41,7 +46,8 @@
 #define LEAVE_MS 2000 /* after the last PE: time to tell of it */
 #define DEATHS_MS 20  /* time in which PEs of a node end together */
 #define DEATH_NONE (-2)
-#define INFO_EXIT 8 /* PIDFD_INFO_EXIT */
+#define LOST_MS 3000 /* without a line of the node above */
+#define INFO_EXIT 8  /* PIDFD_INFO_EXIT */
 
 static struct view view;
 
@@ -54,12 +60,11 @@ static struct watched {
     int death;     /* status, as waitpid gives it, if it has ended without need; -1: not known; else DEATH_NONE */
 } * watched;
 static uint32_t alive, asked;
-static struct channel *root; /* to the root; null: this is it, or it is gone */
+static struct channel *above; /* null: this is the root, or there is none any more */
+static struct node_watch_start start;
 static const char *front_place;
 static bool is_root, ending;
-static double deadlock_limit;
-static struct deadlock deadlock;
-static int64_t kill_at, leave_at, tell_at; /* 0: not set */
+static int64_t kill_at, leave_at, tell_at, heard_at; /* 0: not set */
 
 /* ---- PEs ---- */
 
@@ -136,11 +141,7 @@ static void tell_deaths(void)
     char *text = say_collected();
     for (char *end = text; (end = strchr(end, '\n'));)
         *end = end[1] ? '\x1f' : 0;
-    status = status < 0 ? SIGKILL : status;
-    if (is_root)
-        root_note_death(status, text);
-    else
-        channel_send(root, "dead %d %s\n", status, text);
+    root_note_death(status < 0 ? SIGKILL : status, text);
     free(text);
     free(line);
     set_free(&pes);
@@ -211,7 +212,7 @@ static void watch_pes(void)
     look_at_pes();
 }
 
-/* ---- what the root asks ---- */
+/* ---- the end ---- */
 
 /* Ends the PEs: by the signal that all have a handler for, where a variable has asked for it, which gives the job's launcher this
  * status; else as oshrun does. */
@@ -230,21 +231,6 @@ static void end_pes(int status)
     kill_at = loop_now() + KILL_MS;
 }
 
-static void answer_look(bool stacks)
-{
-    char *text = NULL;
-    size_t bytes;
-    channel_send(root, "busy\n");
-    struct picture picture = picture_make(view.node->total);
-    picture_read(&picture, &view, stacks);
-    FILE *out = say_if_null(open_memstream(&text, &bytes));
-    picture_write(&picture, out);
-    fclose(out);
-    channel_send(root, "%sseen\n", text);
-    free(text);
-    picture_free(&picture);
-}
-
 static void introduce(void)
 {
     char host[64] = "?", *pes = say_if_null(malloc(PICTURE_LINE));
@@ -253,38 +239,26 @@ static void introduce(void)
     for (uint32_t i = 0; i < view.node->size; i++)
         set_add(&set, node_pe_number(view.node, i));
     set_write(&set, 0, pes, PICTURE_LINE);
-    channel_send(root, "node %s\t%s\n", host, pes);
+    channel_send(above, "node %s\t%s\n", host, pes);
     set_free(&set);
     free(pes);
+    root_set_above(above);
 }
 
 /* ---- oshrun --status of this host, and the signal ---- */
-
-static struct channel *client; /* the last one that has asked */
-
-static void lose_client(struct channel *channel)
-{
-    client = client == channel ? NULL : client;
-}
 
 static void hear_client(struct channel *channel, char *line)
 {
     int id, status, used = 0;
     if (!line || sscanf(line, "ask %d %d %n", &id, &status, &used) != 2 || !used || status != -1)
         return;
-    client = channel;
-    if (is_root)
-        root_ask(channel, id, -1, line + used);
-    else if (root && root->up)
-        channel_send(root, "%s\n", line);
-    else
-        channel_close(channel); /* who asks looks at this node himself */
+    root_ask(channel, id, -1, line + used);
 }
 
 static void accept_client(struct channel *channel)
 {
     channel->heard = hear_client;
-    channel->closed = is_root ? root_forget : lose_client;
+    channel->closed = root_forget;
 }
 
 static void look_for_signal(void)
@@ -293,32 +267,52 @@ static void look_for_signal(void)
     if (now == asked)
         return;
     asked = now;
-    if (is_root)
-        root_note_signal();
-    else
-        channel_send(root, "signal\n");
+    root_note_signal();
 }
 
-/* ---- the root's watcher, as the others see it ---- */
+/* ---- the node above ---- */
 
-static void hear_root(struct channel *channel, char *line)
+static void hear_above(struct channel *channel, char *line)
 {
-    int number;
+    int number, ms;
     (void)channel;
+    heard_at = loop_now();
     if (!line)
         introduce();
-    else if (sscanf(line, "look %d", &number) == 1)
-        answer_look(number);
+    else if (sscanf(line, "look %d %d", &number, &ms) == 2)
+        root_look_for_above(number, ms);
     else if (sscanf(line, "finish %d", &number) == 1)
-        end_pes(number & 255);
+        root_finish(number & 255);
     else
-        channel_send(client, "%s\n", line); /* a part of the report */
+        relay_answer(line);
 }
 
-static void lose_root(struct channel *channel)
+static void lose_above(struct channel *channel)
 {
-    (void)channel;
-    root = NULL;
+    if (channel == above)
+        root_set_above(above = NULL);
+}
+
+static void connect_above(uint32_t number, const unsigned char *place)
+{
+    struct routes routes;
+    memcpy(&routes, place, sizeof routes);
+    above = channel_dial(view.node->nonce, start.number, number, &routes);
+    above->heard = hear_above;
+    above->closed = lose_above;
+    heard_at = loop_now();
+}
+
+/* The root takes the place of a node above that is gone or silent; there is none for the root. */
+static void look_above(void)
+{
+    static const unsigned char none[sizeof start.root];
+    if (memcmp(start.root, none, sizeof none) == 0 || (above && loop_now() < heard_at + LOST_MS))
+        return;
+    channel_close(above);
+    root_set_above(NULL);
+    connect_above(0, start.root);
+    memset(start.root, 0, sizeof start.root);
 }
 
 /* A PE that ends the job has printed why, and its launcher ends the others: nothing of that is told again. */
@@ -327,18 +321,7 @@ static void look_for_end(void)
     if (ending || atomic_load_acquire(&view.node->ending) == NODE_GOES_ON) /* release: rte_claim_end */
         return;
     ending = true;
-    if (is_root)
-        root_note_end();
-    else
-        channel_send(root, "ends\n");
-}
-
-static void look_whether_stuck(void)
-{
-    if (is_root)
-        root_look();
-    else if (deadlock_limit > 0 && !ending && deadlock_look(&deadlock, &view))
-        channel_send(root, "stuck %d\n", deadlock.stuck);
+    root_note_end();
 }
 
 /* ---- life ---- */
@@ -350,55 +333,51 @@ static double read_limit(const char *variable)
     return text && clock_read_seconds(text, &seconds) ? seconds : 0;
 }
 
-/* Starts the root, if this is it, tells the PE where that listens, and waits for what the PE has learnt of the job. Returns false when
- * the PE has failed. */
-static bool learn_start(struct node_watch_start *start)
+/* Tells the PE where this listens, and waits for what the PE has learnt of the job. Returns false when the PE has failed. */
+static bool learn_start(void)
 {
-    unsigned char told[sizeof start->routes] = {0};
+    unsigned char told[sizeof start.routes] = {0};
     _Static_assert(sizeof(struct routes) <= sizeof told, "the routes fit");
     is_root = view.node->first == 0;
-    if (is_root) {
-        root_start(
-            &(struct root){.view = &view,
-                           .end = end_pes,
-                           .timeout = *front_place ? 0 : read_limit("LATERAL_TIMEOUT"), /* oshrun counts its own */
-                           .deadlock = deadlock_limit,
-                           .timeout_name = "LATERAL_TIMEOUT",
-                           .deadlock_name = *front_place ? "--deadlock" : "LATERAL_DEADLOCK"});
-        const struct routes routes = root_listen();
-        memcpy(told, &routes, sizeof routes);
-    }
+    root_start(&(struct root){.view = &view,
+                              .end = end_pes,
+                              .timeout = *front_place || !is_root
+                                             ? 0
+                                             : read_limit("LATERAL_TIMEOUT"), /* oshrun counts its own */
+                              .deadlock = read_limit("LATERAL_DEADLOCK"),
+                              .timeout_name = "LATERAL_TIMEOUT",
+                              .deadlock_name = *front_place ? "--deadlock" : "LATERAL_DEADLOCK"});
+    const struct routes routes = root_listen();
+    memcpy(told, &routes, sizeof routes);
     atomic_store_relaxed(&view.node->watcher, getpid());
     return send(1, told, sizeof told, MSG_NOSIGNAL) == sizeof told &&
-           recv(1, start, sizeof *start, MSG_WAITALL) == sizeof *start;
+           recv(1, &start, sizeof start, MSG_WAITALL) == sizeof start;
 }
 
-static void join_watchers(const struct node_watch_start *start)
+/* Connections that have come meanwhile wait for the first turn of the loop. */
+static void join_watchers(void)
 {
-    struct routes routes;
-    memcpy(&routes, start->routes, sizeof routes);
     if (is_root) {
-        root_connect(start->nodes, front_place);
+        root_connect(start.nodes, front_place);
         return;
     }
-    root = channel_dial(view.node->nonce, start->number, 0, &routes);
-    root->heard = hear_root;
-    root->closed = lose_root;
+    root_go_below(start.nodes, start.number);
+    connect_above((start.number - 1) / NODE_WATCH_CHILDREN, start.routes);
 }
 
 static void tick(void)
 {
     channels_sweep();
+    look_above();
     look_at_pes();
     if (tell_at && loop_now() >= tell_at)
         tell_deaths();
     look_for_signal();
     look_for_end();
-    look_whether_stuck();
+    root_look();
     if (kill_at && loop_now() >= kill_at)
         view_signal(&view, SIGKILL);
-    if (is_root)
-        root_tick();
+    root_tick();
 }
 
 static void raise_file_limit(void)
@@ -413,7 +392,6 @@ static void raise_file_limit(void)
 /* The PE waits for this process, whose child goes on as nobody's. */
 _Noreturn void watch_run(const char *front)
 {
-    struct node_watch_start start;
     if (fork() != 0)
         _exit(0);
     setsid(); /* signals of a terminal are for the launcher and the PEs */
@@ -421,16 +399,16 @@ _Noreturn void watch_run(const char *front)
     front_place = front;
     say_as(*front ? "oshrun: " : "lateral: ");
     raise_file_limit();
-    deadlock_limit = read_limit("LATERAL_DEADLOCK");
-    if (!view_open(&view, 0, PROT_READ | PROT_WRITE) || loop_open() != 0 || !learn_start(&start))
+    if (!view_open(&view, 0, PROT_READ | PROT_WRITE) || loop_open() != 0 || !learn_start())
         _exit(STATUS_FAILED);
     watch_pes();
     close(1); /* the PE waits for it */
     channels_listen_here(accept_client);
-    join_watchers(&start);
-    while (alive || (leave_at && loop_now() < leave_at && (tell_at || (is_root && root_is_busy())))) {
+    join_watchers();
+    while (alive || (leave_at && loop_now() < leave_at && (tell_at || root_is_busy()))) {
         loop_turn(tell_at ? DEATHS_MS : TICK_MS);
         tick();
     }
+    channel_send(above, "bye\n");
     exit(0);
 }

@@ -2,7 +2,9 @@
 
 #include "base/clock.h"
 #include "channel.h"
+#include "death.h"
 #include "message.h"
+#include "relay.h"
 #include "report.h"
 
 #include <inttypes.h>
@@ -14,24 +16,28 @@
 #include <unistd.h>
 
 #define SILENT_MS 2000 /* time for a node to say that it looks */
-#define BUSY_MS 20000  /* and then to tell what it sees */
-#define DEATH_MS 200   /* time in which a death by SIGTERM may turn out to follow from another one */
+#define BUSY_MS 20000  /* and then to tell what it sees, with all nodes below it */
+#define BEAT_MS 1000   /* time between lines by which a node knows that the one above it is not stopped */
 #define SIGNAL_MS 1000 /* time in which signals count as one */
 #define ASKS 16
 #define NOBODY (-1) /* id of a request whose channel has ended */
+#define ABOVE (-2)  /* of one by the node above, which wants the picture */
 
-/* A node, as the root knows it. */
+/* A node, as the one above it in the tree knows it; the root knows those that have lost the one above them, too. */
 struct party {
     struct channel *channel; /* null: not connected; the root's own node has none */
     char *pes;               /* as set_write writes them; null: not known yet */
     char host[64];
     enum { QUIET, ASKED, BUSY, SEEN } state;
-    enum stuck stuck;
+    bool left;        /* it has ended, as its PEs have */
+    enum stuck stuck; /* of this node and those below it, which are so many */
+    uint32_t counted;
 };
 
 struct ask {
     struct channel *by; /* null: this process, so the report goes to oshrun in front, or to standard error */
-    int id, status;
+    int id, status, ms;
+    bool stacks;
     char title[256];
 };
 
@@ -41,13 +47,13 @@ static uint32_t nodes = 1, connected;
 static struct channel *front;
 static struct ask asks[ASKS]; /* the first one is answered at the moment */
 static size_t waiting;
+static enum stuck told_stuck; /* what the node above has been told, and of how many nodes */
+static uint32_t told_counted;
 static bool looking, ended, expired;
 static struct picture picture;
 static struct deadlock deadlock;
-static int64_t silent_at, busy_at, death_at, signal_at, timeout_at; /* 0: not set */
-static uint64_t stuck_since;                                        /* nanoseconds; 0: some node is not */
-static int death;
-static char *death_text;
+static int64_t silent_at, busy_at, beat_at, signal_at, timeout_at; /* 0: not set */
+static uint64_t stuck_since;                                       /* nanoseconds; 0: some node is not */
 
 /* ---- answers ---- */
 
@@ -69,7 +75,7 @@ static void deliver(struct channel *to, int id, int status)
     free(text);
 }
 
-static void end_job(int status)
+void root_finish(int status)
 {
     ended = true;
     for (uint32_t i = 1; i < nodes; i++)
@@ -84,14 +90,7 @@ static bool is_due(const struct party *party)
     return party->channel && (party->state == ASKED || party->state == BUSY);
 }
 
-static struct set pes_of_party(const struct party *party)
-{
-    struct set pes = set_make(pes_of_job());
-    (void)set_read(&pes, party->pes);
-    return pes;
-}
-
-/* Adds the PEs of nodes that have not told. Those of nodes that were never heard of are all that nobody else has. */
+/* Adds the PEs of nodes that have not told. At the root, those of nodes that were never heard of are all that nobody else has. */
 static void add_silent(void)
 {
     struct set unknown = set_make(pes_of_job()), others = set_copy(&picture.known);
@@ -100,15 +99,18 @@ static void add_silent(void)
         const struct party *party = &parties[i];
         if (!party->pes)
             continue;
-        struct set pes = pes_of_party(party);
+        struct set pes = set_make(pes_of_job());
+        (void)set_read(&pes, party->pes);
         set_add_all(&others, &pes);
         snprintf(what, sizeof what, "host %.40s %s", party->host,
-                 party->state == BUSY ? "has not finished to look" : "is silent");
+                 party->left            ? "has ended"
+                 : party->state == BUSY ? "has not finished to look"
+                                        : "is silent");
         if (party->state != SEEN || !party->channel)
             picture_add_other(&picture, &pes, what);
         set_free(&pes);
     }
-    for (uint32_t pe = 0; others.count < unknown.size && pe < unknown.size; pe++)
+    for (uint32_t pe = 0; !own.below && others.count < unknown.size && pe < unknown.size; pe++)
         if (!set_has(&others, pe))
             set_add(&unknown, pe);
     picture_add_other(&picture, &unknown, "host has never been heard of");
@@ -116,18 +118,29 @@ static void add_silent(void)
     set_free(&others);
 }
 
+static void ask_party(struct party *party)
+{
+    party->state = party->channel ? ASKED : QUIET;
+    channel_send(party->channel, "look %d %d\n", asks[0].stacks, asks[0].ms - asks[0].ms / 4);
+}
+
 static void start_look(void)
 {
-    const bool stacks = own.stacks && asks[0].status >= 0;
+    const struct ask *ask = &asks[0];
     looking = true;
     picture = picture_make(pes_of_job());
-    for (uint32_t i = 1; i < nodes; i++) {
-        parties[i].state = parties[i].channel ? ASKED : QUIET;
-        channel_send(parties[i].channel, "look %d\n", stacks);
-    }
-    picture_read(&picture, own.view, stacks);
+    for (uint32_t i = 1; i < nodes; i++)
+        ask_party(&parties[i]);
+    picture_read(&picture, own.view, ask->stacks);
     silent_at = loop_now() + SILENT_MS;
-    busy_at = loop_now() + BUSY_MS;
+    busy_at = loop_now() + ask->ms;
+}
+
+static void send_picture(void)
+{
+    char *text = picture_write(&picture);
+    channel_send(own.above, "%sseen\n", text);
+    free(text);
 }
 
 static void finish_look(void)
@@ -135,7 +148,9 @@ static void finish_look(void)
     const struct ask ask = asks[0];
     if (nodes > 1)
         add_silent();
-    if (ask.id != NOBODY) {
+    if (ask.id == ABOVE)
+        send_picture();
+    else if (ask.id != NOBODY) {
         say_collect();
         say("%s", ask.title);
         report_print(&picture);
@@ -145,7 +160,7 @@ static void finish_look(void)
     looking = false;
     memmove(asks, asks + 1, --waiting * sizeof *asks);
     if (ask.status >= 0 && !ended)
-        end_job(ask.status);
+        root_finish(ask.status);
 }
 
 static void look_on(void)
@@ -161,11 +176,24 @@ static void look_on(void)
         finish_look();
 }
 
+void root_look_for_above(bool stacks, int ms)
+{
+    if (waiting == ASKS)
+        return;
+    asks[waiting++] = (struct ask){.id = ABOVE, .status = -1, .ms = ms, .stacks = stacks};
+    channel_send(own.above, "busy\n");
+}
+
 void root_ask(struct channel *channel, int id, int status, const char *title)
 {
+    if (own.below) {
+        relay_ask(own.above, channel, id, status, title);
+        return;
+    }
     if (waiting == ASKS || ended)
         return;
-    asks[waiting] = (struct ask){.by = channel, .id = id, .status = status};
+    asks[waiting] =
+        (struct ask){.by = channel, .id = id, .status = status, .ms = BUSY_MS, .stacks = own.stacks && status >= 0};
     snprintf(asks[waiting++].title, sizeof asks->title, "%s", title);
 }
 
@@ -176,87 +204,86 @@ void root_note_signal(void)
     if (loop_now() < signal_at)
         return;
     signal_at = loop_now() + SIGNAL_MS;
+    channel_send(own.above, "signal\n");
+    if (own.below)
+        return;
     snprintf(title, sizeof title, "where the %u PEs are:", pes_of_job());
     root_ask(NULL, 0, -1, title);
 }
 
 bool root_is_busy(void)
 {
-    return looking || waiting || death_at;
+    return looking || waiting || (own.below ? connected > 0 : death_is_kept());
 }
 
 /* ---- deaths ---- */
 
-static bool is_by_term(int status)
-{
-    return WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
-}
-
-/* A launcher ends the other PEs by SIGTERM first, so another death of the same moment is the cause. */
 void root_note_death(int status, const char *text)
 {
-    const bool known = death_at != 0, by_term = is_by_term(status);
-    if (ended || (known && (by_term || !is_by_term(death))))
-        return;
-    death = status;
-    free(death_text);
-    death_text = say_if_null(strdup(text));
-    death_at = !by_term ? loop_now() : known ? death_at : loop_now() + DEATH_MS;
+    if (!ended && death_note(status, text) && own.below)
+        channel_send(own.above, "dead %d %s\n", status, text);
 }
 
 void root_note_end(void)
 {
+    if (!ended)
+        channel_send(own.above, "ends\n");
     ended = true;
-    death_at = 0;
+    death_forget();
 }
 
-static void tell_death(void)
+static void tell_death(char *text, int status)
 {
     char *rest = NULL;
-    const int status = WIFSIGNALED(death)   ? STATUS_SIGNAL + WTERMSIG(death)
-                       : WEXITSTATUS(death) ? WEXITSTATUS(death)
-                                            : STATUS_FAILED;
-    death_at = 0;
     say_collect();
-    for (char *line = strtok_r(death_text, "\x1f", &rest), *first = line; line; line = strtok_r(NULL, "\x1f", &rest))
+    for (char *line = strtok_r(text, "\x1f", &rest), *first = line; line; line = strtok_r(NULL, "\x1f", &rest))
         line == first ? say("%s", line) : say_more("%s", line);
+    free(text);
     deliver(NULL, 0, status);
-    if (!ended)
-        end_job(status);
+    root_finish(status);
 }
 
 /* ---- limits ---- */
 
-static bool all_stuck(void)
+/* Returns what this node and those below it are, of which it counts those that have told. */
+static enum stuck judge_all(uint32_t *counted)
 {
-    bool some = false;
-    if (connected + 1 != nodes)
-        return false;
-    for (uint32_t i = 0; i < nodes; i++) {
-        if (parties[i].stuck == STUCK_NOT)
-            return false;
-        some |= parties[i].stuck == STUCK_WAITS;
+    enum stuck all = parties[0].stuck;
+    *counted = 1;
+    for (uint32_t i = 1; i < nodes && all != STUCK_NOT; i++) {
+        if (!parties[i].channel)
+            continue;
+        all = parties[i].stuck == STUCK_IDLE ? all : parties[i].stuck;
+        *counted += parties[i].counted;
     }
-    return some;
+    return all;
 }
 
-static void note_stuck(uint32_t number, enum stuck stuck)
+static void note_stuck(uint32_t number, enum stuck stuck, uint32_t count)
 {
+    uint32_t counted;
     parties[number].stuck = stuck;
-    stuck_since = all_stuck() ? stuck_since ? stuck_since : clock_nanoseconds() : 0;
+    parties[number].counted = count;
+    const enum stuck all = judge_all(&counted);
+    stuck_since = all == STUCK_WAITS && counted == nodes ? stuck_since ? stuck_since : clock_nanoseconds() : 0;
+    if (all == told_stuck && (all == STUCK_NOT || counted == told_counted))
+        return;
+    told_stuck = all;
+    told_counted = counted;
+    channel_send(own.above, "stuck %d %u\n", (int)all, counted);
 }
 
 void root_look(void)
 {
     if (own.deadlock > 0 && !ended && deadlock_look(&deadlock, own.view))
-        note_stuck(0, deadlock.stuck);
+        note_stuck(0, deadlock.stuck, 1);
 }
 
 static void check_limits(void)
 {
     char title[256];
     const double seconds = stuck_since ? 1e-9 * (double)(clock_nanoseconds() - stuck_since) : 0;
-    if (own.deadlock > 0 && seconds >= own.deadlock && !waiting) {
+    if (own.deadlock > 0 && seconds >= own.deadlock && !waiting && !own.below) {
         snprintf(title, sizeof title, "deadlock for %.1f s (%s): no PE will ever go on; where the PEs are:", seconds,
                  own.deadlock_name);
         root_ask(NULL, 0, STATUS_FAILED, title);
@@ -269,12 +296,23 @@ static void check_limits(void)
     }
 }
 
+static void send_beat(void)
+{
+    beat_at = loop_now() + BEAT_MS;
+    for (uint32_t i = 1; connected && i < nodes; i++)
+        channel_send(parties[i].channel, "alive\n");
+}
+
 void root_tick(void)
 {
+    int status;
+    char *death;
     if (!ended)
         check_limits();
-    if (death_at && loop_now() >= death_at)
-        tell_death();
+    if (!own.below && (death = death_take(&status)))
+        tell_death(death, status);
+    if (own.below && loop_now() >= beat_at)
+        send_beat();
     look_on();
 }
 
@@ -313,6 +351,17 @@ static void note_node(struct party *party, char *text)
     party->pes = say_if_null(strdup(pes));
 }
 
+/* A node below has lost another one, which the root remembers: that is silent, or it comes to the root. */
+static void note_gone(char *line)
+{
+    uint32_t number;
+    int used = 0;
+    if (own.below)
+        channel_send(own.above, "%s\n", line);
+    else if (sscanf(line, "gone %u %n", &number, &used) == 1 && used && number < nodes)
+        note_node(&parties[number], line + used);
+}
+
 static void hear_ask(struct channel *channel, const char *line)
 {
     int id, status, used = 0;
@@ -324,16 +373,21 @@ static void hear_party(struct channel *channel, char *line)
 {
     struct party *party = &parties[channel->peer];
     int number = 0, used = 0;
+    unsigned count = 1;
     if (strncmp(line, "node ", 5) == 0)
         note_node(party, line + 5);
+    else if (strncmp(line, "gone ", 5) == 0)
+        note_gone(line);
+    else if (strcmp(line, "bye") == 0)
+        party->left = true;
     else if (strcmp(line, "busy") == 0 && party->state == ASKED)
         party->state = BUSY;
     else if ((strncmp(line, "group ", 6) == 0 || strncmp(line, "stack ", 6) == 0) && looking && party->state == BUSY)
         (void)picture_add_line(&picture, line);
     else if (strcmp(line, "seen") == 0 && party->state == BUSY)
         party->state = SEEN;
-    else if (sscanf(line, "stuck %d", &number) == 1 && number >= STUCK_NOT && number <= STUCK_IDLE)
-        note_stuck((uint32_t)channel->peer, (enum stuck)number);
+    else if (sscanf(line, "stuck %d %u", &number, &count) >= 1 && number >= STUCK_NOT && number <= STUCK_IDLE)
+        note_stuck((uint32_t)channel->peer, (enum stuck)number, count);
     else if (sscanf(line, "dead %d %n", &number, &used) == 1 && used)
         root_note_death(number, line + used);
     else if (strcmp(line, "ends") == 0)
@@ -354,29 +408,39 @@ void root_forget(struct channel *channel)
         if (asks[i].by != channel)
             asks[kept++] = asks[i];
     waiting = waiting ? kept : 0;
+    relay_forget(channel);
 }
 
 static void lose_party(struct channel *channel)
 {
+    struct party *party = &parties[channel->peer];
     root_forget(channel);
-    if (parties[channel->peer].channel != channel)
+    if (party->channel != channel)
         return;
-    parties[channel->peer].channel = NULL;
+    party->channel = NULL;
     connected--;
-    note_stuck((uint32_t)channel->peer, STUCK_NOT);
+    note_stuck((uint32_t)channel->peer, STUCK_NOT, 0);
+    if (!own.below || !party->pes || party->left)
+        return;
+    channel_send(own.above, "gone %d %s\t%s\n", channel->peer, party->host, party->pes);
+    free(party->pes);
+    party->pes = NULL;
 }
 
 static void accept_party(struct channel *channel)
 {
     channel->heard = hear_party;
     channel->closed = lose_party;
-    if (channel->peer == 0 || parties[channel->peer].channel) {
+    if (channel->peer == 0 || (uint32_t)channel->peer >= nodes || parties[channel->peer].channel) {
         channel->closed = NULL;
         channel_close(channel);
         return;
     }
     parties[channel->peer].channel = channel;
+    parties[channel->peer].left = false;
     connected++;
+    if (looking)
+        ask_party(&parties[channel->peer]);
 }
 
 /* A watcher may connect before this one has been told of the nodes; there are no more than PEs. */
@@ -404,6 +468,20 @@ static void lose_front(struct channel *channel)
 {
     root_forget(channel);
     front = NULL;
+}
+
+void root_go_below(uint32_t count, uint32_t number)
+{
+    nodes = count;
+    own.below = true;
+    channels_expect(own.view->node->nonce, number);
+}
+
+void root_set_above(struct channel *above)
+{
+    own.above = above;
+    if (above && told_stuck != STUCK_NOT)
+        channel_send(above, "stuck %d %u\n", (int)told_stuck, told_counted);
 }
 
 void root_connect(uint32_t count, const char *place)

@@ -1,5 +1,6 @@
 /* The root of a job: reports, limits of time, and the end of the job. It is the supervisor where the job has one node, and PE 0's watcher
- * where watchers look after several (watch.c). One thread. */
+ * where watchers look after several (watch.c). Watchers below it in the tree do the same for their nodes: what they hear is merged, and
+ * goes to the node above instead of to the user. One thread. */
 #ifndef LAUNCH_WATCH_ROOT_H
 #define LAUNCH_WATCH_ROOT_H
 
@@ -14,7 +15,9 @@ struct root {
     void (*end)(int status);  /* ends the PEs of this node */
     double timeout, deadlock; /* seconds; 0: none */
     const char *timeout_name, *deadlock_name;
-    bool stacks; /* reports that end the job tell stacks, too */
+    bool stacks;           /* reports that end the job tell stacks, too */
+    bool below;            /* it is not the root */
+    struct channel *above; /* then: to the node above; null: that is gone */
 };
 
 /* Starts with one node, this one. The time limit begins. */
@@ -23,6 +26,14 @@ void root_start(const struct root *root);
 struct routes root_listen(void);
 /* The job has so many nodes, and its time limit begins now. `front` is where an oshrun listens, or empty. */
 void root_connect(uint32_t nodes, const char *front);
+/* This is not the root, but node `number`. */
+void root_go_below(uint32_t nodes, uint32_t number);
+/* Has this node above from now on, which is told whether PEs are stuck; null: none. */
+void root_set_above(struct channel *above);
+/* The node above wants the picture of this node and those below it, within so many milliseconds. */
+void root_look_for_above(bool stacks, int ms);
+/* Ends the job with this status, here and below. */
+void root_finish(int status);
 /* Looks whether PEs of this node are stuck, where there is a limit for that. */
 void root_look(void);
 /* After each turn of the loop: limits of time, and what is asked. */

@@ -117,14 +117,17 @@ enum node_ending {
 };
 
 /* A node's watcher: oshrun with this first argument, the node's memory as descriptor 0 and a connection to the lowest PE as descriptor 1.
- * It tells its routes, and then gets a node_watch_start. */
+ * It tells its routes, and then gets a node_watch_start. Watchers are a tree: that of node 0 is its root, and node n talks to node
+ * (n - 1) / NODE_WATCH_CHILDREN. */
 #define NODE_WATCHER "lateral-watch"
 #define NODE_SERVER "lateral-serve" /* name of threads that serve the library, not the program */
 #define NODE_FRONT "front:" /* begins LATERAL_JOB where oshrun has handed a job over and listens for PE 0's watcher */
 #define NODE_FRONT_BYTES 320
+#define NODE_WATCH_CHILDREN 8
 struct node_watch_start {
     uint32_t number, nodes;
-    unsigned char routes[160]; /* to PE 0's watcher; zeros: none */
+    unsigned char routes[160]; /* to the parent; zeros: none */
+    unsigned char root[160];   /* to the root, for a watcher that has lost its parent; zeros: that is the root */
 };
 
 /* Groups: a fixed number of slots, each with room for every PE of the node. Untouched slots cost nothing, because the

@@ -1,8 +1,9 @@
 /* Starts the watcher of a node and tells it of the others, where another launcher than oshrun on one node has started the PEs.
  *
  * The lowest PE of the node starts oshrun as its watcher (launch/watch.c), whose parent is not the PE, so the program's waits
- * for children do not see it. PE 0's watcher listens; its address goes to the lowest PE of every other node by the launcher, in
- * the fences of the start, and from there to its watcher. From then on watchers talk to each other, and PEs do nothing for them.
+ * for children do not see it. Watchers listen; their addresses go by the launcher, in the fences of the start, to the lowest PEs of the
+ * nodes below them in the tree of watchers, and from there to their watchers. From then on watchers talk to each other, and PEs do
+ * nothing for them.
  *
  * Nobody has a watcher unless oshrun has handed the job over (LATERAL_JOB=front:...) or the user has set LATERAL_TIMEOUT or
  * LATERAL_DEADLOCK. A signal handler is taken only in the second case, and only where the program has none: SIGUSR1 asks for a
@@ -108,23 +109,33 @@ void rte_watch_start(void)
 
 void rte_watch_publish(void)
 {
-    if (watcher >= 0 && rte.pe == 0 && rte.node_size != rte.npes && rte_backend)
+    if (rte_watch_is_wanted() && rte.node_index == 0 && rte.node_size != rte.npes && rte_backend)
         (void)rte_backend->put(KEY, start.routes, sizeof start.routes);
+}
+
+/* Stores the routes to a node's watcher; zeros where it has none. */
+static void ask_routes(int node, unsigned char *routes)
+{
+    void *value = NULL;
+    size_t bytes = 0;
+    if (rte_backend->get(rte_node_lead(node), KEY, &value, &bytes) == 0 && bytes == sizeof start.routes)
+        memcpy(routes, value, bytes);
+    else
+        memset(routes, 0, sizeof start.routes);
+    free(value);
 }
 
 /* Returns once the watcher looks at the PEs, none of which can go on before, since barriers of the start follow. The watcher ends
  * when the connection is closed before it has been told; afterwards the end of all PEs is its end. */
 void rte_watch_connect(void)
 {
-    void *value = NULL;
-    size_t bytes = 0;
+    const int parent = (rte.node_number - 1) / NODE_WATCH_CHILDREN;
     if (watcher < 0)
         return;
-    if (rte.pe != 0 && rte_backend->get(0, KEY, &value, &bytes) == 0 && bytes == sizeof start.routes)
-        memcpy(start.routes, value, bytes);
-    else if (rte.pe != 0)
-        memset(start.routes, 0, sizeof start.routes);
-    free(value);
+    if (rte.node_number)
+        ask_routes(parent, start.routes);
+    if (rte.node_number && parent)
+        ask_routes(0, start.root);
     start.number = (uint32_t)rte.node_number;
     start.nodes = (uint32_t)rte.nodes;
     struct pollfd news = {.fd = watcher, .events = POLLIN};

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import harness
-from harness import CLEAN, ROOT, hydra, mpirun, needs_hosts, on_hosts, oshrun, program, run
+from harness import CLEAN, LAST, ROOT, asking, hydra, mpirun, needs_hosts, on_hosts, oshrun, program, run
 
 SOURCE = (ROOT / "tests/hosts/hang.c").read_text(encoding="utf-8").splitlines()
 # Before Linux 6.15, how a process ended is told to its parent alone, and to others only while it waits for that.
@@ -114,13 +114,11 @@ def test_no_deadlock():
 
 def asked(name):
     """SIGUSR1 to the launcher: the report, and the job goes on; then it is ended."""
-    script = 'sh -c \'exec {start} -n 4 "$0" one\' "$0" >/tmp/out 2>/tmp/told & p=$!; until [ "$(grep -c ready /tmp/out)" = 4 ]; do sleep 0.1; done; ' \
-             'sleep 2; kill -USR1 $p; for i in $(seq 200); do if grep -q "^PEs 0,2,3" /tmp/told; then break; fi; sleep 0.1; done; ' \
-             'kill -TERM $p; wait $p; status=$?; cat /tmp/told >&2; exit $status'
     starts = {"mpirun": "mpirun --bind-to none -x LATERAL_TIMEOUT --hostfile $TEST_HOSTFILE", "hydra": "mpiexec.hydra -hosts h1:2,h2:2"}
     needs_hosts()
     mpirun(1) if name == "mpirun" else hydra(1)
-    result = on_hosts(2, "sh", "-c", script.format(start=starts[name]), program("hosts_hang"), env={"LATERAL_TIMEOUT": "0"})
+    script = asking(f"{starts[name]} -n 4 {program('hosts_hang')} one", 4, "^PEs 0,2,3") + LAST + "kill -TERM $p; wait $p"
+    result = on_hosts(2, "sh", "-c", script, env={"LATERAL_TIMEOUT": "0"})
     assert result.status != 0, result
     tells(result, result.status, r"lateral: where the 4 PEs are:", *ONE)
 
@@ -133,6 +131,34 @@ def test_signal_mpirun():
 def test_signal_hydra():
     """SIGUSR1, which Hydra passes on."""
     asked("hydra")
+
+
+def tree(*words):
+    """Twelve hosts, one PE each: the watchers of the last three talk to that of h2, whose processes `of` finds."""
+    needs_hosts()
+    hydra(1)
+    start = f"mpiexec.hydra -hosts {','.join(f'h{i}:1' for i in range(1, 13))} -n 12 {program('hosts_hang')} all"
+    of = 'of() { for i in $(pgrep "$@"); do [ $(readlink /proc/$i/ns/uts) = $ns ] && echo $i; done; }; '
+    script = asking(start, 12, "^PEs 0-11 wait") + 'ns=$(ssh h2 readlink /proc/self/ns/uts); ' + of + " ".join(words) + LAST + "kill -TERM $p; wait $p"
+    return on_hosts(12, "sh", "-c", script, oshrun(), slots=1, env={"LATERAL_TIMEOUT": "0"})
+
+
+def test_tree():
+    """Watchers pass on reports, requests of --status and deaths."""
+    result = tree("pid=$(sed -n 's/ready 10 //p' /tmp/out);", 'ssh h11 "$0" --status $pid 2>&1;', "cat /tmp/told >&2;", "kill -KILL $pid;",
+                  'until grep -q "PE 10 " /tmp/told; do sleep 0.1; done; cat /tmp/told >&2;')
+    wanted = row("0-11", r"shmem_long_wait_until\(flag == 7, is 0\)", "all")
+    assert re.search(wanted, result.out, re.M) and re.search(wanted, result.err, re.M), result
+    assert result.out.splitlines()[-1] == "PEs 0-11 wait for a store that no PE is making", result
+    assert re.search(rf"lateral: PE 10 \(pid \d+, hosts_hang\) on host h11 was {KILLED}", result.err), result
+
+
+def test_tree_loses():
+    """A watcher in the middle that is killed, and a host in the middle that is stopped: it alone is silent."""
+    for end in ("kill -KILL $(of -f lateral-watch);", "kill -STOP $(of -f lateral-watch) $(of -x hosts_hang);"):
+        result = tree(end, 'ask "^  PE 0,2-11 ";')
+        assert re.search(row("0,2-11", r"shmem_long_wait_until\(flag == 7, is 0\)", "all"), result.err, re.M), result
+        assert re.search("^  PE 1 +host h2 is silent", result.err, re.M) and result.err.count("silent") == 1, result
 
 
 def test_status_and_quit():
@@ -173,9 +199,10 @@ def test_cut_off():
     """A host whose link is down is silent; the PEs of the others are told."""
     needs_hosts()
     hydra(1)
-    script = 'sh -c \'exec mpiexec.hydra -hosts h1:2,h2:2 -n 4 "$0" one\' "$0" & p=$!; sleep 4; ip link set v2 down; wait $p'
-    result = on_hosts(2, "sh", "-c", script, program("hosts_hang"), env={"LATERAL_TIMEOUT": "6", "LATERAL_PEER_TIMEOUT": "60"})
-    tells(result, result.status, r"lateral: time limit of 6 s reached", r"^  PE 2,3 +host h2 is silent", row("1", r"shmem_long_wait_until\(flag == 7, is 0\)", "one"))
+    start = f"mpiexec.hydra -hosts h1:2,h2:2 -n 4 {program('hosts_hang')} one"
+    script = asking(start, 4, "^PEs 0,2,3") + "ip link set v2 down; wait $p; cat /tmp/told >&2"
+    result = on_hosts(2, "sh", "-c", script, env={"LATERAL_TIMEOUT": "12", "LATERAL_PEER_TIMEOUT": "60"})
+    tells(result, result.status, r"lateral: time limit of 12 s reached", r"^  PE 2,3 +host h2 is silent", row("1", r"shmem_long_wait_until\(flag == 7, is 0\)", "one"))
 
 
 def test_one_node():

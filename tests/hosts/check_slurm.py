@@ -2,7 +2,7 @@
 import re
 
 import harness
-from harness import needs_pmix, needs_slurm, on_slurm, program, whole_job
+from harness import LAST, asking, needs_pmix, needs_slurm, on_slurm, program, whole_job
 
 
 def exchanges(plugin):
@@ -73,7 +73,7 @@ def hangs(plugin):
     needs_slurm()
     step, hang = f"srun -N2 --ntasks-per-node=2 --kill-on-bad-exit=1 --mpi={plugin}", program("hosts_hang")
     result = on_slurm(2, f'LATERAL_TIMEOUT=4 {step} {hang} one; echo "status $?"; LATERAL_DEADLOCK=2 {step} {hang} one; echo "status $?"; '
-                         f'LATERAL_TIMEOUT=0 {step} {hang} one & p=$!; sleep 5; kill -USR1 $p; sleep 4; kill -TERM $p; wait $p; '
+                         f'export LATERAL_TIMEOUT=0; {asking(f"{step} {hang} one", 4, "^PEs 0,2,3")}{LAST}kill -TERM $p; wait $p; unset LATERAL_TIMEOUT; '
                          f'salloc -N2 -n4 "$1" --timeout 6 {hang} one; echo "status $?"')
     for title in (r"lateral: time limit of 4 s reached \(LATERAL_TIMEOUT\)", r"lateral: deadlock for [0-9.]+ s \(LATERAL_DEADLOCK\)",
                   r"lateral: where the 4 PEs are:", r"oshrun: time limit of 6 s reached \(--timeout\)"):

@@ -173,6 +173,15 @@ def on_slurm(count, script, env=None, timeout=100):
                     oshrun(), env=env, timeout=timeout)
 
 
+def asking(start, pes, verdict):
+    """Shell lines: a job in the background, of process $p; when all PEs are there its launcher gets SIGUSR1 until a report has this verdict."""
+    return f'{start} >/tmp/out 2>/tmp/told & p=$!; until [ "$(grep -c ready /tmp/out)" = {pes} ]; do sleep 0.1; done; ' \
+           f'ask() {{ until grep -q "$1" /tmp/told; do kill -USR1 $p || break; sleep 1; done; }}; ask "{verdict}"; '
+
+
+LAST = "tac /tmp/told | sed '/where the [0-9]* PEs are:/q' | tac >&2; "     # the last report; earlier ones may have come before the waits
+
+
 def needs_slurm():
     needs_hosts()
     done = subprocess.run([sys.executable, "-B", ROOT / "tools/dev/slurm.py", "--check"], capture_output=True, text=True,
