@@ -36,7 +36,7 @@
 #define BENCH_REQUESTS 0
 #endif
 
-enum { BENCH_MOST_BATCHES = 101, BENCH_MOST_RESULTS = 96, BENCH_MOST_KINDS = 12 };
+enum { BENCH_MOST_BATCHES = 101, BENCH_MOST_RESULTS = 192, BENCH_MOST_KINDS = 14 };
 
 typedef void bench_loop(long n, void *arg);
 

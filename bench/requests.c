@@ -6,6 +6,7 @@
  *   merge      a request for each put, merged into one, one wait
  *   request.new, merge.new    the same two, with handles that are null again after each window: their allocation counts
  *   put_inc    put, fence, atomic_inc of a counter     put_ct    counting put
+ *   get, get_ct               blocking gets; counting gets, which count at PE 1
  *   put.each, request.each    one put and its remote completion at a time (quiet, wait)
  *   test       testing a merged request that is complete
  *
@@ -49,7 +50,9 @@ LOOP(do_nbi, shmem_putmem_nbi(to, w->source, w->size, w->pe), shmem_quiet())
 LOOP(do_each, (shmem_putmem(to, w->source, w->size, w->pe), shmem_quiet()), (void)0)
 LOOP(do_inc, (shmem_putmem(to, w->source, w->size, w->pe), shmem_fence(), shmem_long_atomic_inc(w->count, w->pe)),
      shmem_quiet())
+LOOP(do_get, shmem_getmem(w->source, to, w->size, w->pe), (void)0)
 #if BENCH_REQUESTS
+LOOP(do_get_ct, shmemx_getmem_ct(w->ct, w->source, to, w->size, w->pe), (void)0)
 LOOP(do_request, shmemx_putmem_nbe(to, w->source, w->size, w->pe, &w->request[i]),
      shmemx_request_wait_all(w->request, (size_t)i, NULL))
 LOOP(do_merged, shmemx_putmem_nbe(to, w->source, w->size, w->pe, &w->request[0]), shmemx_request_wait(&w->request[0]))
@@ -63,6 +66,8 @@ LOOP(do_request_each,
      (shmemx_putmem_nbe(to, w->source, w->size, w->pe, &w->request[0]), shmemx_request_wait(&w->request[0])), (void)0)
 LOOP(do_ct, shmemx_putmem_ct(w->ct, to, w->source, w->size, w->pe), shmem_quiet())
 LOOP(do_test, (void)to; wrong += !shmemx_request_test(&w->request[0]), (void)0)
+#else
+LOOP(do_get_inc, (shmem_getmem(w->source, to, w->size, w->pe), shmem_long_atomic_inc(w->count, w->pe)), shmem_quiet())
 #endif
 
 static const struct {
@@ -73,7 +78,9 @@ static const struct {
     {"nbi", do_nbi},
     {"put.each", do_each},
     {"put_inc", do_inc},
+    {"get", do_get},
 #if BENCH_REQUESTS
+    {"get_ct", do_get_ct},
     {"request", do_request},
     {"merged", do_merged},
     {"merge", do_merge},
@@ -83,7 +90,7 @@ static const struct {
     {"merge.new", do_merge_new},
 #else /* a program does this where there are no requests */
     {"request", do_nbi}, {"merged", do_nbi},      {"merge", do_nbi},     {"request.each", do_each},
-    {"put_ct", do_inc},  {"request.new", do_nbi}, {"merge.new", do_nbi},
+    {"put_ct", do_inc},  {"request.new", do_nbi}, {"merge.new", do_nbi}, {"get_ct", do_get_inc},
 #endif
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };

@@ -11,6 +11,8 @@
  *                  the PEs that will read its data, and waits for the PEs whose data it reads
  *   ranges         the same, with ranges for the cells' gets and puts
  *
+ * Where there are no requests and counters, `block` and `ranges` use _nbi with a quiet, and a flag for each PE in place of a counter.
+ *
  *   ssca1 [SCALE] [--quick]        sequences of 2^(SCALE/2) codons and the planted ones; default 18
  *
  * Cell (m, n) lies on diagonal m + n. H, E, F of a diagonal are stored by m, block-distributed like the sequences. The
@@ -22,17 +24,27 @@
 
 enum mode { BLOCKING, NBI, REQUEST, MERGE, MERGED, BLOCK, RANGES };
 static const char *const mode_names[] = {"blocking", "nbi", "request", "merge", "merged", "block", "ranges"};
-enum { MODES = BENCH_REQUESTS ? 7 : 2, GETS = 5, PUTS = 3, CELLS = 64 };
+enum { MODES = 7, GETS = 5, PUTS = 3, CELLS = 64 };
 
 #if !BENCH_REQUESTS
-typedef int shmemx_request_t; /* the benchmark never reaches modes beyond NBI */
-#define shmemx_int_get_nbe(dest, source, n, pe, request) ((void)(request))
-#define shmemx_int_put_nbe(dest, source, n, pe, request) ((void)(request))
-#define shmemx_request_wait(request) ((void)(request))
-#define shmemx_request_wait_all(requests, n, status) ((void)(requests), (void)(n))
+typedef int shmemx_request_t;
+typedef long *ssca1_flag; /* symmetric */
+#define shmemx_ct_t ssca1_flag
+#define shmemx_int_get_nbe(dest, source, n, pe, request) ((void)(request), shmem_int_get_nbi(dest, source, n, pe))
+#define shmemx_int_put_nbe(dest, source, n, pe, request) ((void)(request), shmem_int_put_nbi(dest, source, n, pe))
+#define shmemx_request_wait(request) ((void)(request), shmem_quiet())
+#define shmemx_request_wait_all(requests, n, status) ((void)(requests), (void)(n), shmem_quiet())
 #define shmemx_request_merge(into, n, requests) ((void)(into), (void)(n), (void)(requests))
-#define shmemx_request_wait_free(request) ((void)(request))
+#define shmemx_request_wait_free(request) ((void)(request), shmem_quiet())
+#define shmemx_ct_create(ct) (*(ct) = bench_need(shmem_calloc(1, sizeof(long))))
+#define shmemx_ct_add(ct, weight, pe) shmem_long_atomic_add(ct, weight, pe)
+#define shmemx_ct_wait(ct, value) shmem_long_wait_until(ct, SHMEM_CMP_GE, value)
 #endif
+
+static int runs_here(int mode)
+{
+    return BENCH_REQUESTS || mode == BLOCKING || mode == NBI || mode >= BLOCK;
+}
 
 static int length, block;                   /* codons of a sequence, and its codons on one PE */
 static int *codons[2];                      /* symmetric blocks: main and match sequence */
@@ -42,10 +54,8 @@ static shmemx_request_t requests[GETS];
 static shmemx_request_t *put_requests; /* of a diagonal: three for each cell, or one */
 static struct endings endings;
 static long wrong;
-#if BENCH_REQUESTS
 static shmemx_ct_t done_by[SSCA1_MOST_PES]; /* counts the diagonals that each PE has told this PE of */
 static long told[SSCA1_MOST_PES];           /* the number of those that this PE has waited for */
-#endif
 
 struct cell {
     int a, b, h, e, f; /* codons; H of two diagonals ago; gaps */
@@ -208,7 +218,6 @@ static void range_of_cells(int diagonal, int first, int last)
     put(RANGES, row_f[(diagonal + 1) % 2], first, f, count, put_requests);
 }
 
-#if BENCH_REQUESTS
 /* Returns 1 if the cells of `pe` on the diagonal touch data that `of` reads or overwrites on the next one, else 0.
  * Neighbouring cells share data. */
 static int matters(int diagonal, int pe, int of)
@@ -230,12 +239,6 @@ static void tell_and_wait(int diagonal)
         if (pe != bench.me && matters(diagonal, pe, bench.me))
             shmemx_ct_wait(done_by[pe], ++told[pe]);
 }
-#else
-static void tell_and_wait(int diagonal)
-{
-    (void)diagonal;
-}
-#endif
 
 static inline void diagonals(enum mode mode)
 {
@@ -291,6 +294,8 @@ static void measure(int repetitions)
     double times[MODES][BENCH_MOST_BATCHES];
     for (int r = 0; r < repetitions; r++)
         for (int mode = 0; mode < MODES; mode++) {
+            if (!runs_here(mode))
+                continue;
             endings.count = 0;
             shmem_barrier_all();
             double start = bench_now();
@@ -299,7 +304,8 @@ static void measure(int repetitions)
             verify((enum mode)mode);
         }
     for (int mode = 0; mode < MODES; mode++)
-        bench_result(bench_median(times[mode], repetitions), "ms", "k1.%s", mode_names[mode]);
+        if (runs_here(mode))
+            bench_result(bench_median(times[mode], repetitions), "ms", "k1.%s", mode_names[mode]);
 }
 
 int main(int argc, char **argv)
@@ -329,10 +335,8 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < 3; i++)
         row_h[i] = bench_need(shmem_malloc(bytes));
-#if BENCH_REQUESTS
     for (int pe = 0; pe < bench.pes; pe++)
         shmemx_ct_create(&done_by[pe]);
-#endif
     shmem_barrier_all();
     measure(bench.quick ? 2 : 5);
     return bench_end("ssca1", wrong);

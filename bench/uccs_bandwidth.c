@@ -26,7 +26,7 @@
 #endif
 #include <pthread.h>
 
-enum { MOST = 4, LARGEST = 4 << 20 };
+enum { MOST = 8, LARGEST = 4 << 20 };
 enum kind { PUT, GET };
 
 static int partner, threads;
@@ -275,7 +275,7 @@ int main(int argc, char **argv)
     else
         open_uccs();
     for (threads = 1; threads <= most; threads *= 2) {
-        for (size = 16384; size <= LARGEST; size *= 16)
+        for (size = 16384; size <= LARGEST; size *= 4)
             measure_size();
         size = 8;
         measure_size();

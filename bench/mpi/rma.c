@@ -1,8 +1,8 @@
 /* One-sided operations of plain MPI, rank 0 to rank 1, which waits in a barrier of the MPI.
  *
  *   rma KIND OP...     KIND: allocate create small dynamic (small: a created window of 512 bytes)
- *                      OP: put get fetch_add swap accumulate lock big (a put of 1 MiB), put_vector, get_vector (64 words apart),
- *                      raccumulate (16 of one word), or fence, pscw (both ranks), or threads,
+ *                      OP: put get fetch_add swap accumulate lock big (a put of 1 MiB), put_vector, get_vector,
+ *                      accumulate_vector (64 words with one between them), put_irregular (1 to 4 between them), raccumulate (16 of one word), or fence, pscw (both ranks), or threads,
  *                      or mutual_put, mutual_get (each rank to the other at the same time),
  *                      or busy.put, busy.lock, ... (rank 1 computes meanwhile, at most BUSY_SECONDS)
  *
@@ -49,30 +49,50 @@ static void op_get(long i)
     MPI_Win_flush(1, window);
 }
 
-/* Returns the type of words with as much space between them. */
-static MPI_Datatype apart(void)
+/* Returns the type of words with as much space between them; or of words with 1 to 4 words between them. */
+static MPI_Datatype apart(int irregular)
 {
-    static MPI_Datatype type = MPI_DATATYPE_NULL;
-    if (type == MPI_DATATYPE_NULL) {
-        MPI_Type_vector(APART, 1, 2, MPI_INT64_T, &type);
-        MPI_Type_commit(&type);
+    static MPI_Datatype types[2] = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
+    int places[APART];
+    if (types[irregular] == MPI_DATATYPE_NULL) {
+        for (int i = 0, at = 0; i < APART; i++, at += irregular ? 2 + i * 7 % 4 : 2)
+            places[i] = at;
+        if (irregular)
+            MPI_Type_create_indexed_block(APART, 1, places, MPI_INT64_T, &types[irregular]);
+        else
+            MPI_Type_vector(APART, 1, 2, MPI_INT64_T, &types[irregular]);
+        MPI_Type_commit(&types[irregular]);
     }
-    return type;
+    return types[irregular];
 }
+
+static int64_t words[5 * APART];
 
 static void op_put_vector(long i)
 {
-    static int64_t words[2 * APART];
     words[0] = i;
-    MPI_Put(words, 1, apart(), 1, there, 1, apart(), window);
+    MPI_Put(words, 1, apart(0), 1, there, 1, apart(0), window);
     MPI_Win_flush(1, window);
 }
 
 static void op_get_vector(long i)
 {
-    static int64_t words[2 * APART];
     (void)i;
-    MPI_Get(words, 1, apart(), 1, there, 1, apart(), window);
+    MPI_Get(words, 1, apart(0), 1, there, 1, apart(0), window);
+    MPI_Win_flush(1, window);
+}
+
+static void op_accumulate_vector(long i)
+{
+    (void)i;
+    MPI_Accumulate(words, 1, apart(0), 1, there, 1, apart(0), MPI_SUM, window);
+    MPI_Win_flush(1, window);
+}
+
+static void op_put_irregular(long i)
+{
+    words[0] = i;
+    MPI_Put(words, 1, apart(1), 1, there, 1, apart(1), window);
     MPI_Win_flush(1, window);
 }
 
@@ -165,6 +185,8 @@ static const struct op {
            {"big", op_big, PASSIVE},
            {"put_vector", op_put_vector, PASSIVE},
            {"get_vector", op_get_vector, PASSIVE},
+           {"accumulate_vector", op_accumulate_vector, PASSIVE},
+           {"put_irregular", op_put_irregular, PASSIVE},
            {"raccumulate", op_raccumulate, PASSIVE},
            {"fetch_add", op_fetch_add, PASSIVE},
            {"swap", op_swap, PASSIVE},

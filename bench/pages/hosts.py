@@ -20,7 +20,7 @@ and quiet. `bench/pages/hosts.py` lists programs, references and targets.
 The targets of SSCA#1 compare merged requests with the best blocking run of all and with nbi and quiet of the *peers*, as the
 paper does. Lateral's own nbi and quiet takes as long as its merged requests: both start all operations of a step before they
 wait. The modes `block` and `ranges` show more: they use requests for 64 cells at a time and counters in place of barriers,
-and take a small part of the time of the other modes.
+and take a small part of the time of the other modes. There the peers use nbi and quiet for 64 cells, and flags in place of barriers.
 
 "UCX on one node" shows what a job pays there that forces UCX. Jobs do not do so by themselves: PEs of a node share
 memory, and the rows of the other page are theirs."""
@@ -29,7 +29,7 @@ CLUSTER_TEXT = """The reference is ucx_perftest on the same two hosts. UCX chose
 Lateral's, the network does not put and get by itself, or the operation is a message on every network (docs/guide/networks.md)."""
 
 COLUMNS = [1600, 3200, 6400, 12800, 25600]
-WAVEFRONT_PES, PES = (2, 4, 8), (2, 4)
+WAVEFRONT_PES, PES, CROWDED = (2, 4, 8), (2, 4), (4, 8)
 MB = 1 << 20
 YIELDING = ("openmpi.yield",)                              # with more PEs than cores the other one takes minutes
 
@@ -47,7 +47,7 @@ def over(program, pes, beside=(), args=(), name=None):
 
 RUNS = [
     over("notify", 2, LATENCIES + TAG_LATENCY), over("latency", 2, LATENCIES[:1]), over("barrier", 2, LATENCIES[:1]),
-    over("barrier", 4)._replace(peers=True), over("barrier", 8), over("bandwidth", 2, TAG_STREAMS + PUT_STREAM), over("requests", 2, RATES),
+    over("barrier", 4)._replace(peers=True), over("barrier", 8), *[over("latency", pes)._replace(peers=True) for pes in CROWDED], over("bandwidth", 2, TAG_STREAMS + PUT_STREAM), over("requests", 2, RATES),
     *[over("coll", pes, args=("--all",)) for pes in PES], *[over("exchange", pes) for pes in PES],
     *[over("ssca1", pes, args=("14", "--quick")) for pes in PES], *[over("wavefront", pes) for pes in WAVEFRONT_PES],
     *[over("wavefront", 4, args=("1280", str(columns)), name=f"wide{columns}.wavefront") for columns in COLUMNS],
@@ -88,10 +88,12 @@ def message_rows(section, prefix):
     yield Row(section, "barrier_all, 2 PEs", f"{run}/barrier_all", f"{run}/am_lat.8", *held)
 
 
-def barrier_rows(section):
-    for pes, limit in ((4, 1.0), (8, None)):
-        yield Row(section, f"barrier_all, {pes} PEs on 2 hosts", f"barrier-{pes}/barrier_all", None, "peer" if limit else None, limit)
-        yield Row(section, f"sync_all, {pes} PEs on 2 hosts", f"barrier-{pes}/sync_all")
+def crowded_rows(section):
+    for pes in CROWDED:
+        for name in ("barrier_all", "sync_all"):
+            yield Row(section, f"{name}, {pes} PEs", f"barrier-{pes}/{name}", None, "peer", 1.0)
+        for op, what in (("g", "g"), ("get1", "get"), ("put_quiet", "put and quiet"), ("atomic_fetch_add", "fetching add")):
+            yield Row(section, f"{what} while the others wait in a barrier, {pes} PEs", f"latency-{pes}/heap.{op}", None, "peer", 1.0)
 
 
 def stream_rows(section, prefix):
@@ -159,7 +161,7 @@ def ssca1_rows(section):
             yield Row(section, f"{mode}, {pes} PEs, against our blocking", f"{run}/k1.{mode}", f"{run}/k1.blocking")
 
 
-ROWS = [*message_rows("Two hosts: messages", ""), *barrier_rows("Two hosts: messages"), *stream_rows("Two hosts: bandwidth", ""),
+ROWS = [*message_rows("Two hosts: messages", ""), *crowded_rows("Two hosts: more PEs than cores"), *stream_rows("Two hosts: bandwidth", ""),
         *rate_rows("Two hosts: many puts", ""), *collective_rows("Two hosts: collectives"), *exchange_rows("Two hosts: all-to-all"),
         *wavefront_rows("Two hosts: pipelined stencil"), *ssca1_rows("Two hosts: SSCA#1 kernel 1"),
         *message_rows("UCX on one node: messages", "shm."), *stream_rows("UCX on one node: bandwidth", "shm."),
@@ -203,9 +205,10 @@ README = {"hosts": ("2 hosts of one 2-core machine", [("lateral", "Lateral"), ("
     ("nbi put of 8 B, in a window of 64", ["requests-2/nbi.8"]), ("put of 8 B and its quiet", ["requests-2/put.each.8"]),
     ("put of 1 MiB", ["bandwidth-2/put.1048576"]), ("get of 4 KiB", ["bandwidth-2/get.4096"]),
     ("get of one element: g, get", ["latency-2/heap.g", "latency-2/heap.get1"]), ("fetching add", ["latency-2/heap.atomic_fetch_add"]),
-    ("barrier, 2 and 4 PEs", ["barrier-2/barrier_all", "barrier-4/barrier_all"], "no reference"), ("sum of 64 KiB, 2 PEs", ["coll-2/reduce.65536"]),
+    ("barrier, 2 and 4 PEs", ["barrier-2/barrier_all", "barrier-4/barrier_all"], "no reference"),
+    ("4 PEs on the 2 cores: g, put and quiet, fetching add", [f"latency-4/heap.{op}" for op in ("g", "put_quiet", "atomic_fetch_add")], "no reference"), ("sum of 64 KiB, 2 PEs", ["coll-2/reduce.65536"]),
     ("SSCA#1: blocking, nbi", ["ssca1-2/k1.blocking", "ssca1-2/k1.nbi"], "no reference"),
-    ("SSCA#1: merged requests, requests for 64 cells at a time", ["ssca1-2/k1.merged", "ssca1-2/k1.block"], "no reference")], "Two hosts")}
+    ("SSCA#1: merged requests; 64 cells at a time, without barriers", ["ssca1-2/k1.merged", "ssca1-2/k1.block"], "no reference")], "Two hosts")}
 
 PAGE = Page("hosts", "hosts.md", "Over several hosts", TEXT, RUNS, ROWS, FIGURES, ways.openmpi_modes(False, True), README, derive,
             peers=("Open MPI",))

@@ -18,10 +18,12 @@ COUNTS, RANKS = (1, 2, 4, 8, 16, 32), (2, 4, 8, 16, 64, 256)
 KINDS, LATE = ("allocate", "create", "small", "dynamic"), ("put", "get", "fetch_add", "accumulate", "lock", "swap")
 NOT_MPICH = ("openmpi", "openmpi.sm", "openmpi5")          # to make a window of 64 ranks takes MPICH seconds
 NOT_SM = ("openmpi", "openmpi5", "mpich", "mpich5")                              # osc/sm runs allocated windows alone
+VECTORS = ("put_vector", "get_vector", "accumulate_vector", "put_irregular")
 WORDS = {"put": "put 8 B, flush", "get": "get 8 B, flush", "fetch_add": "fetch_and_op, flush",
          "accumulate": "accumulate of 1000 doubles, flush", "lock": "lock, put 8 B, unlock",
          "swap": "compare_and_swap, flush", "big": "put 1 MiB, flush",
          "put_vector": "put 64 words that lie apart, flush", "get_vector": "get 64 words that lie apart, flush",
+         "accumulate_vector": "accumulate of 64 words that lie apart, flush", "put_irregular": "put 64 words at irregular places, flush",
          "raccumulate": "16 raccumulates of a word, waitall, flush",
          "mutual_put": "put 8 B and flush, each rank to the other at the same time",
          "mutual_get": "get 8 B and flush, each rank to the other at the same time"}
@@ -32,14 +34,14 @@ def windows(key, *args, place="node", peers=True, rounds=99):
 
 
 RUNS = [windows("allocate", "allocate", "put", "get", "fetch_add", "accumulate", "lock"), windows("swap", "allocate", "swap"),
-        windows("allocate-vector", "allocate", "put_vector", "get_vector"), windows("meet", "allocate", "fence", "pscw"),
+        windows("allocate-vector", "allocate", *VECTORS), windows("meet", "allocate", "fence", "pscw"),
         windows("create", "create", "put", "get", "fetch_add", peers=NOT_SM), windows("small", "small", "put", "get", peers=NOT_SM),
         windows("dynamic", "dynamic", "put", "get", "fetch_add", peers=NOT_SM), windows("threads", "allocate", "threads", place="free"),
         *[windows(f"busy.{kind}", kind, *[f"busy.{op}" for op in LATE], peers=NOT_SM, rounds=1) for kind in KINDS],
         *[Run(f"creation-{ranks}", "mpi/creation", ranks, place="free", peers=True if ranks <= 16 else NOT_MPICH, limit=120 if ranks > 16 else 20,
               rounds=1 if ranks > 8 else 99, quick=ranks <= 16) for ranks in RANKS],
         *[windows(f"hosts.{kind}", kind, "put", "get", "fetch_add", "big", place="hosts", peers=NOT_SM) for kind in ("allocate", "dynamic")],
-        windows("hosts.vector", "allocate", "put_vector", "get_vector", "raccumulate", place="hosts", peers=NOT_SM),
+        windows("hosts.vector", "allocate", *VECTORS, "raccumulate", place="hosts", peers=NOT_SM),
         windows("hosts.mutual", "allocate", "mutual_put", "mutual_get", place="hosts", peers=NOT_SM),
         Run("stencil-2", "mpi/stencil", 2, limit=20), Run("table-2", "mpi/table", 2, limit=20)]
 
@@ -48,7 +50,7 @@ def rows():
     for op, limit in (("put", 0.6), ("get", 0.6), ("fetch_add", 0.8), ("accumulate", 1.0), ("lock", 0.8)):
         yield Row(ALLOCATED, WORDS[op], f"allocate-2/allocate.{op}", None, "best", limit)
     yield Row(ALLOCATED, "compare_and_swap, flush", "swap-2/allocate.swap", None, "best", 0.8)
-    for op in ("put_vector", "get_vector"):
+    for op in VECTORS:
         yield Row(ALLOCATED, WORDS[op], f"allocate-vector-2/allocate.{op}", None, "best", 1.0)
     for op in ("fence", "pscw"):
         yield Row(MEET, {"pscw": "post, start, complete, wait"}.get(op, op), f"meet-2/allocate.{op}", None, "best", 0.8)
@@ -68,7 +70,7 @@ def rows():
     for kind, name in (("allocate", "allocated"), ("dynamic", "dynamic")):
         for op in ("put", "get", "fetch_add", "big"):
             yield Row(HOSTS, f"{name}: {WORDS[op]}", f"hosts.{kind}-2/{kind}.{op}", None, "best", None if op == "get" else 1.0)
-    for run, ops in (("vector", ("put_vector", "get_vector", "raccumulate")), ("mutual", ("mutual_put", "mutual_get"))):
+    for run, ops in (("vector", (*VECTORS, "raccumulate")), ("mutual", ("mutual_put", "mutual_get"))):
         for op in ops:
             yield Row(HOSTS, f"allocated: {WORDS[op]}", f"hosts.{run}-2/allocate.{op}", None, "best", 1.0)
     for ranks in RANKS:

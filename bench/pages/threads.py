@@ -39,7 +39,7 @@ TEXT = """These are the experiments of the paper on a thread-safe UCCS. the core
 
 `bench/pages/threads.py` names programs and targets."""
 
-SIZES, THREADS, MANY = [16384, 262144, 4194304], (1, 2, 4), (1, 2, 4, 8)
+SIZES, THREADS, MANY = [4 ** power for power in range(7, 12)], (1, 2, 4, 8), (1, 2, 4, 8)
 MESSAGES, FAIRNESS = "Active messages: threads in progress", "Callbacks of each thread in a run of 1050"
 STREAMS, LOCK = "Threads against processes, shared memory", "Against a coarse lock"
 FAR, ANYWHERE = "Threads against processes, UCX, each side on its half of the cores", "Threads against processes, UCX, anywhere"
@@ -61,11 +61,11 @@ def own(key, program, pes=2, args=(), peers=False, beside=()):
 
 
 RUNS = [own("am", "uccs_am", beside=AMS), own("memory", "uccs_memory"),
-        *[own("streams", "uccs_bandwidth", pes, peers=True, beside=PUTS if pes == 2 else ()) for pes in (2, 4, 8)],
+        *[own("streams", "uccs_bandwidth", pes, peers=True, beside=PUTS if pes == 2 else ()) for pes in (2, 4, 8, 16)],
         own("computing", "computing"), own("far", "uccs_far"), own("lanes", "lanes", args=("--ucx",)),
         own("one.lanes", "lanes", args=("--ucx", "--one")), own("accumulate", "uccs_accumulate"),
-        *[own("sides.ucx", "uccs_bandwidth", pes, ("--shmem", "--ucx", "--sides")) for pes in (2, 4, 8)],
-        *[own("ucx", "uccs_bandwidth", pes, ("--shmem", "--ucx")) for pes in (2, 4, 8)]]
+        *[own("sides.ucx", "uccs_bandwidth", pes, ("--shmem", "--ucx", "--sides")) for pes in (2, 4, 8, 16)],
+        *[own("ucx", "uccs_bandwidth", pes, ("--shmem", "--ucx")) for pes in (2, 4, 8, 16)]]
 
 
 def message_rows():
@@ -78,7 +78,7 @@ def message_rows():
         yield Row(MESSAGES, f"200,000 messages, {threads} threads, against a coarse lock", f"am-2/sustained.{threads}",
                   f"am-2/coarse.{threads}", at_least=True)
     for threads in MANY[1:]:
-        yield Row(FAIRNESS, f"{threads} threads: deviation between them, over the mean", f"am-2/fairness.{threads}")
+        yield Row(FAIRNESS, f"{threads} threads: deviation between them, over the mean", f"am-2/fairness.{threads}", None, "bound", 0.25)
         yield Row(FAIRNESS, f"{threads} threads: one thread's deviation between runs, over the mean", f"am-2/between.{threads}")
         yield Row(FAIRNESS, f"{threads} threads: fewest", f"am-2/least.{threads}", None, at_least=True)
         yield Row(FAIRNESS, f"{threads} threads: most", f"am-2/most.{threads}")
