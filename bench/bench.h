@@ -36,18 +36,13 @@
 #define BENCH_REQUESTS 0
 #endif
 
-enum { BENCH_MOST_BATCHES = 101, BENCH_MOST_RESULTS = 192, BENCH_MOST_KINDS = 14 };
+enum { BENCH_MOST_BATCHES = 101, BENCH_MOST_KINDS = 14 };
 
 typedef void bench_loop(long n, void *arg);
 
 static struct bench {
     int me, pes, crowded, quick, batches, results; /* crowded: more PEs than cores */
     double batch_ns;
-    struct {
-        char name[48];
-        const char *unit;
-        double value;
-    } result[BENCH_MOST_RESULTS];
 } bench;
 static long bench_agreed; /* symmetric; PE 0 writes it on every PE */
 
@@ -80,34 +75,23 @@ static inline void *bench_need(void *memory)
     return memory;
 }
 
-/* Keeps a value under a name of the row's key. */
+/* Prints a value under a name of the row's key, on PE 0 alone, as soon as it is there: what comes later may fail. */
 static inline void bench_result(double value, const char *unit, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static inline void bench_result(double value, const char *unit, const char *format, ...)
 {
     va_list arguments;
-    if (bench.results == BENCH_MOST_RESULTS) {
-        fprintf(stderr, "bench: too many results\n");
-        exit(1);
-    }
-    va_start(arguments, format);
-    vsnprintf(bench.result[bench.results].name, sizeof bench.result[0].name, format, arguments);
-    va_end(arguments);
-    bench.result[bench.results].unit = unit;
-    bench.result[bench.results++].value = value;
-}
-
-/* Prints the document, on PE 0 alone. */
-static inline void bench_print(const char *program)
-{
     if (bench.me != 0)
         return;
-    printf("{\"program\": \"%s\", \"pes\": %d, \"openshmem\": \"%d.%d\", \"results\": {", program, bench.pes,
-           SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
-    for (int i = 0; i < bench.results; i++)
-        printf("%s\n  \"%s\": [%.6g, \"%s\"]", i ? "," : "", bench.result[i].name, bench.result[i].value,
-               bench.result[i].unit);
-    printf("\n}}\n");
+    if (bench.results++)
+        printf(",\n  \"");
+    else
+        printf("{\"pes\": %d, \"openshmem\": \"%d.%d\", \"results\": {\n  \"", bench.pes, SHMEM_MAJOR_VERSION,
+               SHMEM_MINOR_VERSION);
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    printf("\": [%.6g, \"%s\"]", value, unit);
     fflush(stdout);
 }
 
@@ -257,14 +241,14 @@ static inline long bench_verified(long wrong)
 
 static int (*bench_close)(void); /* ends another library before OpenSHMEM; null: there is none */
 
-/* Prints the document where all results were right, and ends the library. Returns the exit status. */
+/* Ends the document where all results were right, and the library. Returns the exit status. */
 static inline int bench_end(const char *program, long wrong)
 {
     long pes = bench_verified(wrong);
     if (pes && bench.me == 0)
         fprintf(stderr, "%s: wrong results on %ld PEs\n", program, pes);
-    if (!pes)
-        bench_print(program);
+    else if (bench.me == 0)
+        printf("\n}}\n"), fflush(stdout);
     shmem_barrier_all();
     if (bench_close)
         bench_close();

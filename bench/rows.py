@@ -12,7 +12,7 @@ from collections import namedtuple
 # timed from launch to exit. rounds: at most so many. limit: seconds of silence. quick: also with --quick.
 # heavy: peers take minutes for it and get it with --full alone. ours: the names of our ways that run it; None: all.
 Run = namedtuple("Run", "key program count args place peers beside kind rounds limit quick heavy ours",
-                 defaults=((), "node", True, (), "program", 99, 180, True, False, None))
+                 defaults=((), "node", True, (), "program", 99, 90, True, False, None))
 
 # Another program that runs beside, for the machine's or the network's own time. test: "hop", "spawn", or a test of ucx_perftest.
 # unit: "ns" half a round trip, "GB/s", "ns each" of a stream, or "M/s" messages.

@@ -98,13 +98,15 @@ def read_values(run, text):
 def execute(run, command, env):
     """Returns (values, units, why it did not end well or None). A program that hangs loses the results after that, and no others."""
     ended = limited.run(command, env, run.limit)
-    lines, why = [line for line in (ended.stderr or ended.stdout).splitlines() if line.strip(" -")], None
+    lines, why = [line for line in (ended.stderr or ended.stdout).splitlines() if line.strip(" -=")], None
     if "all windows are those of" in ended.stderr:
         return {}, {}, "the layer leaves the windows to the MPI: " + ended.stderr.partition("all windows are those of")[2].splitlines()[0]
     if ended.status is None:
         why = f"did not end: {run.limit} s without a result"
     elif ended.status:
         why = f"exit status {ended.status}: {lines[0] if lines else 'nothing said'}"
+        if "wrong results" in ended.stderr:
+            return {}, {}, why
     elif run.kind == "timed":
         return {f"{run.key}/time": ended.seconds * 1e3}, {f"{run.key}/time": "ms"}, None
     text = ended.stdout.rstrip()

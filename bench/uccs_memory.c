@@ -1,18 +1,21 @@
-/* Memory and locks of uccs.h, by PE 0 on the memory of PE 1.
+/* Memory, locks and accumulates of uccs.h, by PE 0 on the memory of PE 1.
  *
  *   lock.shared, lock.exclusive       enters a free lock and leaves it, ns
  *   contended.shared, .exclusive      the same while PE 1 does so too
  *   lock.bare                         two atomic additions to that memory, the least that a lock costs
  *   put.8.dynamic, put.8.allocated    a put and a flush into dynamic and allocated memory, ns; also with 4096 bytes
  *   allocate                          allocates and releases 256 MB, ns
+ *   doubles, doubles.fetched          an accumulate of 1,000 doubles, without and with the old values; doubles.contended: both PEs do it
+ *   doubles.plain                     a plain loop over them under one lock
+ *   integer, integer.bare             an addition to an integer that returns the old value, and the bare instruction
  *
- * Under LATERAL_NODE_SIZE=1 the same is measured between nodes, without lock.bare. */
+ * Under LATERAL_NODE_SIZE=1 the same is measured between nodes, without lock.bare, doubles.plain and integer.bare. */
 #include "bench.h"
 #include "uccs_share.h"
 
 #include <stdbool.h>
 
-enum { BYTES = 1 << 16, LARGE = 256 << 20, KINDS = 10 };
+enum { BYTES = 1 << 16, LARGE = 256 << 20, KINDS = 10, N = 1000, LOCK = 8192, INTEGER = 8320, DOUBLES = 12288 };
 
 static uccs_context_t context;
 static uccs_endpoint_t one;
@@ -20,6 +23,7 @@ static uccs_memory_t there, dynamic_there;
 static uint64_t address; /* of PE 1's memory, at PE 1 */
 static uint64_t *mapped; /* the same here; null between nodes */
 static char source[4096];
+static double ones[N], old[N];
 
 static void open_all(void)
 {
@@ -87,6 +91,71 @@ static void allocate_loop(long n, void *argument)
     }
 }
 
+static void do_array(long n, void *arg)
+{
+    (void)arg;
+    for (long i = 0; i < n; i++)
+        uccs_accumulate(one, there, DOUBLES, ones, 0, N, UCCS_DOUBLE, UCCS_SUM, 0);
+    uccs_flush(context);
+}
+
+static void do_fetched_array(long n, void *arg)
+{
+    (void)arg;
+    for (long i = 0; i < n; i++)
+        uccs_accumulate(one, there, DOUBLES, ones, old, N, UCCS_DOUBLE, UCCS_SUM, 0);
+}
+
+#if defined(__GNUC__) && !defined(__clang__)
+__attribute__((optimize("O3"))) /* a vector loop, as clang makes at -O2 */
+#endif
+static void
+do_plain_array(long n, void *arg)
+{
+    double *restrict to = (double *)((char *)mapped + DOUBLES);
+    const double *restrict from = ones;
+    uint32_t *lock = (uint32_t *)((char *)mapped + LOCK);
+    (void)arg;
+    for (long i = 0; i < n; i++) {
+        while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
+            while (__atomic_load_n(lock, __ATOMIC_RELAXED))
+                ;
+        for (int k = 0; k < N; k++)
+            to[k] += from[k];
+        __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+    }
+}
+
+static void do_integer(long n, void *arg)
+{
+    int64_t add = 1, before;
+    (void)arg;
+    for (long i = 0; i < n; i++)
+        uccs_accumulate(one, there, INTEGER, &add, &before, 1, UCCS_INT64, UCCS_SUM, 0);
+}
+
+static void do_bare_integer(long n, void *arg)
+{
+    int64_t *word = (int64_t *)((char *)mapped + INTEGER), sum = 0;
+    for (long i = 0; i < n; i++)
+        sum += __atomic_fetch_add(word, 1, __ATOMIC_ACQ_REL);
+    *(int64_t *)arg = sum;
+}
+
+static void measure_accumulates(void)
+{
+    const int kinds = mapped ? 2 : 1;
+    int64_t sum;
+    if (bench.me == 0) {
+        bench_kinds((const struct bench_kind[]){{"doubles", do_array, 0}, {"doubles.plain", do_plain_array, 0}}, kinds,
+                    BENCH_ALONE, 1, 0);
+        bench_kinds((const struct bench_kind[]){{"integer", do_integer, 0}, {"integer.bare", do_bare_integer, &sum}},
+                    kinds, BENCH_ALONE, 1, 0);
+        bench_kinds(&(struct bench_kind){"doubles.fetched", do_fetched_array, 0}, 1, BENCH_ALONE, 1, 0);
+    }
+    bench_kinds(&(struct bench_kind){"doubles.contended", do_array, 0}, 1, BENCH_TOGETHER, 1, 0);
+}
+
 int main(int argc, char **argv)
 {
     static struct lock locks[] = {{UCCS_LOCK_SHARED, false},
@@ -108,6 +177,9 @@ int main(int argc, char **argv)
     if (bench.pes != 2)
         return fprintf(stderr, "uccs_memory needs 2 PEs\n"), 1;
     open_all();
+    for (int i = 0; i < N; i++)
+        ones[i] = 1;
     bench_kinds(kinds, mapped ? KINDS : KINDS - 1, BENCH_TOGETHER, 1, 0);
+    measure_accumulates();
     return bench_end("uccs_memory", 0);
 }

@@ -1,4 +1,4 @@
-#include "stats.h"
+#include "parts.h"
 #include "base/where.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /* The timeline as a file of the Trace Event Format, which Perfetto and Chrome's tracing page open: one complete event for
  * each call, a process for each PE, a thread for each of its threads. */
 #include "base/where.h"
-#include "stats.h"
+#include "parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
