@@ -50,10 +50,42 @@ static void take_short(struct peer *peer, const struct head *head, const char *w
     ofi_events->arrived(peer->worker->owner, &message);
 }
 
+/* Adds what a part brings. Returns false when that is too much, or without memory. */
+static bool take_part(struct peer *peer, const char *what, size_t bytes)
+{
+    const size_t most = OFI_HEADER + TRANSPORT_SHORT;
+    if (!peer->parts) {
+        peer->parts = malloc(most);
+        peer->part_bytes = 0;
+    }
+    if (!peer->parts || bytes > most - peer->part_bytes) {
+        ofi_peer_broken(peer, fi_strerror(peer->parts ? FI_EMSGSIZE : FI_ENOMEM));
+        return false;
+    }
+    memcpy(peer->parts + peer->part_bytes, what, bytes);
+    peer->part_bytes += bytes;
+    return true;
+}
+
+static void take_last(struct peer *peer, const struct head *head, const char *what, size_t bytes)
+{
+    const bool good = take_part(peer, what, bytes);
+    char *whole = peer->parts;
+    peer->parts = 0;
+    if (good)
+        take_short(peer, head, whole, peer->part_bytes);
+    free(whole);
+}
+
 static void take_counted(struct peer *peer, const struct head *head, const char *what, size_t bytes)
 {
     peer->got++;
-    (head->kind == SHORT ? take_short : ofi_take_long)(peer, head, what, bytes);
+    if (head->kind == PART)
+        (void)take_part(peer, what, bytes);
+    else if (head->kind == LONG)
+        ofi_take_long(peer, head, what, bytes);
+    else
+        (peer->parts ? take_last : take_short)(peer, head, what, bytes);
     give_credit(peer, (uint32_t)(sizeof *head + bytes));
 }
 
@@ -94,6 +126,7 @@ static void take_message(struct peer *peer, const struct head *head, const char 
     peer->credit += head->taken;
     switch (head->kind) {
     case SHORT:
+    case PART:
     case LONG: take_in_order(peer, head, what, bytes); break;
     case CLEAR:
         if (bytes == sizeof clear) {

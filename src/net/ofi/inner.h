@@ -101,12 +101,14 @@ struct peer {
     uint8_t number; /* of the worker at the other end */
     uint32_t id;    /* of that worker */
     fi_addr_t to;
-    bool broken, waits;             /* waits: it is in the worker's list */
-    bool unconfirmed;               /* messages may still be in this process */
-    uint32_t credit;                /* bytes that may be sent */
-    uint32_t taken;                 /* bytes that have come from the peer, and that it has not been told of */
-    uint32_t sent, got;             /* numbers of messages: of the next one to it, and from it */
-    struct ofi_early *early;        /* came before their predecessors, by number */
+    bool broken, waits;      /* waits: it is in the worker's list */
+    bool unconfirmed;        /* messages may still be in this process */
+    uint32_t credit;         /* bytes that may be sent */
+    uint32_t taken;          /* bytes that have come from the peer, and that it has not been told of */
+    uint32_t sent, got;      /* numbers of messages: of the next one to it, and from it */
+    struct ofi_early *early; /* came before their predecessors, by number */
+    char *parts;             /* that have come of a message; null: none */
+    size_t part_bytes;
     struct ofi_queue control, data; /* not posted; data waits for control, and for credit */
     struct ofi_epoch *epochs;       /* onesided.c: puts that a flush covers, oldest first */
     bool put_failed;                /* and no flush has told */

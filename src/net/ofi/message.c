@@ -44,14 +44,19 @@ static ssize_t post_message(struct ofi_op *op)
 
 static void end_message(struct ofi_op *op, int error)
 {
-    struct message *message = (struct message *)op;
-    void *token = message->token;
+    struct message *message = (struct message *)op, *last = message->last;
     struct peer *peer = op->peer;
-    free(message);
+    last->failed |= error != 0;
+    const bool over = --last->left == 0, failed = last->failed;
+    void *token = last->token;
+    if (message != last)
+        free(message);
+    if (over)
+        free(last);
     if (error > 0)
         ofi_peer_broken(peer, fi_strerror(error));
-    if (token && error >= 0)
-        ofi_events->finished(token, error != 0);
+    if (over && token && error >= 0)
+        ofi_events->finished(token, failed);
 }
 
 struct message *ofi_message_new(struct peer *peer, enum kind kind, size_t header_bytes, size_t own)
@@ -61,6 +66,8 @@ struct message *ofi_message_new(struct peer *peer, enum kind kind, size_t header
         return 0;
     *message = (struct message){.op = {.post = post_message, .end = end_message, .peer = peer},
                                 .length = sizeof(struct head) + own,
+                                .last = message,
+                                .left = 1,
                                 .head = head_for(peer, kind, header_bytes)};
     return message;
 }
@@ -115,15 +122,21 @@ void ofi_message_start(struct message *message, size_t bytes)
     ofi_start(&message->op, false);
 }
 
-enum transport_status ofi_send_short(struct peer *peer, const void *header, size_t header_bytes, const void *data,
-                                     size_t bytes, void *token)
+/* Returns the bytes of the longest message that leaves at once. What is longer than its buffers rxm sends in pieces, of which each
+ * waits for an answer. */
+static size_t longest_message(void)
 {
-    if (inject_message(peer, header, header_bytes, data, bytes))
-        return TRANSPORT_DONE;
+    return ofi_info->ep_attr->protocol == FI_PROTO_RXM ? (size_t)16 << 10 : SIZE_MAX;
+}
+
+/* Returns a message with a header, or none, and data; null without memory. */
+static struct message *new_short(struct peer *peer, const void *header, size_t header_bytes, const void *data,
+                                 size_t bytes)
+{
     const bool copies = bytes && ofi_info->tx_attr->iov_limit < 2;
     struct message *message = ofi_message_new(peer, SHORT, header_bytes, header_bytes + (copies ? bytes : 0));
     if (!message)
-        return TRANSPORT_FAILED;
+        return 0;
     memcpy(message->own, header, header_bytes);
     if (copies) {
         memcpy(message->own + header_bytes, data, bytes);
@@ -131,8 +144,45 @@ enum transport_status ofi_send_short(struct peer *peer, const void *header, size
         message->data = data;
         message->bytes = bytes;
     }
-    message->token = token;
-    ofi_message_start(message, sizeof(struct head) + header_bytes + bytes);
+    return message;
+}
+
+/* The last part has no header of its own; its head tells the length of the one that came with the first. */
+static void start_parts(struct message **parts, uint32_t count, size_t header_bytes, void *token)
+{
+    struct message *last = parts[count - 1];
+    last->token = token;
+    last->left = count;
+    last->head.header_bytes = (uint16_t)header_bytes;
+    for (uint32_t i = 0; i < count; i++) {
+        parts[i]->last = last;
+        if (i + 1 < count)
+            parts[i]->head.kind = PART;
+        ofi_message_start(parts[i], parts[i]->length + parts[i]->bytes);
+    }
+}
+
+enum transport_status ofi_send_short(struct peer *peer, const void *header, size_t header_bytes, const void *data,
+                                     size_t bytes, void *token)
+{
+    enum { PARTS = 4 };
+    const size_t most = longest_message() - sizeof(struct head);
+    struct message *parts[PARTS];
+    uint32_t count = 0;
+    if (inject_message(peer, header, header_bytes, data, bytes))
+        return TRANSPORT_DONE;
+    for (size_t done = 0, part; !count || done < bytes; done += part) {
+        const size_t own = count ? 0 : header_bytes;
+        part = bytes - done < most - own ? bytes - done : most - own;
+        parts[count] = new_short(peer, header, own, bytes ? (const char *)data + done : 0, part);
+        if (!parts[count]) {
+            while (count)
+                free(parts[--count]);
+            return TRANSPORT_FAILED;
+        }
+        count++;
+    }
+    start_parts(parts, count, header_bytes, token);
     return TRANSPORT_PENDING; /* as long as progress must be made for it, even where it has been copied */
 }
 

@@ -4,7 +4,7 @@
 
 #include "net/ofi/inner.h"
 
-enum kind { HELLO, SHORT, LONG, CLEAR, CREDIT, NOTHING };
+enum kind { HELLO, SHORT, LONG, CLEAR, CREDIT, NOTHING, PART /* of a SHORT that follows */ };
 
 struct head {
     uint32_t id; /* of the worker that it is for */
@@ -12,7 +12,7 @@ struct head {
     uint8_t worker, kind;
     uint16_t header_bytes;
     uint32_t taken;
-    uint32_t number; /* of SHORT and LONG, from 0 */
+    uint32_t number; /* of SHORT, PART and LONG, from 0 */
 };
 
 struct hello {
@@ -34,6 +34,10 @@ struct message {
     void *token;          /* null: nobody waits for it */
     const void *data;     /* of the caller; null: it lies in `own` */
     size_t bytes, length; /* of data; of head and own */
+    struct message
+        *last; /* of the parts of a message: it has their token, and counts in `left` those that have not ended */
+    uint32_t left;
+    bool failed;
     struct head head;
     char own[];
 };

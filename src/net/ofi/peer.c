@@ -202,6 +202,7 @@ void ofi_peers_free(struct worker *worker)
         while (worker->peers[pe]) {
             struct peer *peer = worker->peers[pe];
             worker->peers[pe] = peer->next;
+            free(peer->parts);
             free(peer);
         }
     free(worker->peers);
