@@ -11,8 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* Polls from one look at the descriptors to the next, when nothing else happens and when much does. */
-enum { LOOK_IDLE = 16, LOOK = 256 };
+enum { LOOK = 128 }; /* polls from one look at the descriptors to the next, which costs as much as some of them */
 enum { EVENTS = 32, TICK = 200000 /* nanoseconds */ };
 
 struct address {
@@ -240,7 +239,7 @@ static int ofi_progress(void *of)
         complete_op(&entries[i]);
     if (count == -FI_EAVAIL)
         happened += complete_failed(worker);
-    if (++worker->polls >= (happened ? LOOK : LOOK_IDLE)) {
+    if (++worker->polls >= LOOK) {
         worker->polls = 0;
         happened += ofi_watch_look(worker);
     }
