@@ -5,7 +5,7 @@
     bench/run.py --hosts | --threads | --mpi | --mpix | --looking | --ofi ...     the other pages
     bench/run.py --all --report [--minutes N]             every page; after an interruption the same command goes on
     bench/run.py --cluster HOSTFILE ...                   on the first two hosts of a cluster
-    bench/run.py --against TREE ...                       any page against an older build of Lateral
+    bench/run.py --against TREE ...                       any page against an older build of Lateral (./dev bench: or a revision)
     bench/run.py --guard                                  instructions of hot operations, held to their budgets
 
 One round runs every program of a page once with Lateral and with each of its peers, and the machine's own programs, in changing order, so that a
@@ -116,19 +116,23 @@ def ways_of(options, page, build):
     return [way for way in who if way.ours] + [way._replace(name=f"{way.name}.{OLD}", folder=f"{way.folder or way.name}.{OLD}") for way in older if way.ours]
 
 
+def rounds_file(options, page):
+    return options.out / (f"{page.name}-against.json" if options.against else f"{page.name}.json")
+
+
 def measure(options, page, argv):
     """Measures what the page lacks. Returns its rounds and ways."""
-    name = f"{page.name}-against" if options.against else page.name
-    build, out = runner.find_build(options.build), options.out / name
+    build, path = runner.find_build(options.build), rounds_file(options, page)
+    out = path.with_suffix("")
     out.mkdir(parents=True, exist_ok=True)
-    who, runs, path = ways_of(options, page, build), chosen(options, page), options.out / f"{name}.json"
+    who, runs = ways_of(options, page, build), chosen(options, page)
     inside = options.within or options.cluster
-    about = {**machine.describe(), "tree": machine.tree(ROOT, build), "ways": {way.name: way.title for way in who},
+    about = {**machine.describe(), "tree": machine.tree(ROOT, build), "ways": {way.name: way.title for way in who}, "against": str(options.against),
              "ours": [way.name for way in who if way.ours], "hop": None if inside and not options.cluster else runner.hop(out)}
     kept = runner.Rounds(path, about, options.short)
     if path.exists() and (options.keep or options.within or options.all):
         older = runner.Rounds(path, about, options.short).load()
-        same = all(older.about[what] == about[what] for what in ("tree", "ways")) and older.quick == options.short
+        same = all(older.about.get(what) == about[what] for what in ("tree", "ways", "against")) and older.quick == options.short
         if options.keep and not same:
             raise SystemExit(f"run.py: {path} has rounds of {older.about['tree']}, here is {about['tree']}, or of other peers; without --keep they begin anew")
         kept = older if options.keep or options.within or same and not older.shown else kept
@@ -252,7 +256,7 @@ def every_page(options, argv):
     for number, page in enumerate(chosen_pages):
         options.until = end and runner.share(end, chosen(options, page), [run for later in chosen_pages[number + 1:] for run in chosen(options, later)])
         status = max(status, page_or_word(options, page, argv))
-    for path in [options.out / f"{page.name}.json" for page in chosen_pages]:
+    for path in [rounds_file(options, page) for page in chosen_pages]:
         if path.exists():
             kept = runner.Rounds(path, {}, False).load()
             kept.shown = True

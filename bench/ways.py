@@ -95,14 +95,15 @@ def peer_at(folder, name=None):
     return found._replace(name=name or found.name)
 
 
-def find_peers(ours, given):
+def find_peers(ours, given, told):
     """Returns the peers given as NAME=FOLDER, and every oshcc in a usual place or on the path, except ours."""
     peers, seen = [], {(ours / "oshcc").resolve()}
     for item in given:
         name, _, folder = item.rpartition("=")
         folder = Path(folder) / "bin" if (Path(folder) / "bin" / "oshcc").exists() else Path(folder)
         if not (folder / "oshcc").exists():
-            print(f"run.py: --peer {item}: no oshcc in {folder} or {folder / 'bin'}; it is not measured", file=sys.stderr, flush=True)
+            if told:
+                print(f"run.py: --peer {item}: no oshcc in {folder} or {folder / 'bin'}; it is not measured", file=sys.stderr, flush=True)
             continue
         seen.add((folder / "oshcc").resolve())
         peers.append(peer_at(folder, name or None))
@@ -116,7 +117,7 @@ def find_peers(ours, given):
 
 
 def peers_of(options, build):
-    peers = [] if options.no_peers else find_peers(build / "bin", options.peer)
+    peers = [] if options.no_peers else find_peers(build / "bin", options.peer, not options.within)
     if not peers and not options.no_peers:
         print("run.py: no peer here; on Debian, apt-get install libopenmpi-dev gives one", flush=True)
     return peers

@@ -27,28 +27,6 @@ static double numbers[MANY];
 
 /* ---- one operation and its completion ---- */
 
-static void op_put(long i)
-{
-    int64_t value = i;
-    MPI_Put(&value, 1, MPI_INT64_T, 1, there, 1, MPI_INT64_T, window);
-    MPI_Win_flush(1, window);
-}
-
-static void op_big(long i)
-{
-    static char data[BIG];
-    (void)i;
-    MPI_Put(data, BIG, MPI_BYTE, 1, there, BIG, MPI_BYTE, window);
-    MPI_Win_flush(1, window);
-}
-
-static void op_get(long i)
-{
-    int64_t value = i;
-    MPI_Get(&value, 1, MPI_INT64_T, 1, there, 1, MPI_INT64_T, window);
-    MPI_Win_flush(1, window);
-}
-
 /* Returns the type of words with as much space between them; or of words with 1 to 4 words between them. */
 static MPI_Datatype apart(int irregular)
 {
@@ -66,88 +44,47 @@ static MPI_Datatype apart(int irregular)
     return types[irregular];
 }
 
-static int64_t words[5 * APART];
+static int64_t words[5 * APART], value, old;
+static char data[BIG];
 
-static void op_put_vector(long i)
-{
-    words[0] = i;
-    MPI_Put(words, 1, apart(0), 1, there, 1, apart(0), window);
-    MPI_Win_flush(1, window);
-}
+/* An operation of this rank to the other one, and its completion. */
+#define OPERATION(name, call)      \
+    static void op_##name(long i)  \
+    {                              \
+        const int to = 1 - rank;   \
+        value = words[0] = i;      \
+        call;                      \
+        MPI_Win_flush(to, window); \
+    }
 
-static void op_get_vector(long i)
-{
-    (void)i;
-    MPI_Get(words, 1, apart(0), 1, there, 1, apart(0), window);
-    MPI_Win_flush(1, window);
-}
-
-static void op_accumulate_vector(long i)
-{
-    (void)i;
-    MPI_Accumulate(words, 1, apart(0), 1, there, 1, apart(0), MPI_SUM, window);
-    MPI_Win_flush(1, window);
-}
-
-static void op_put_irregular(long i)
-{
-    words[0] = i;
-    MPI_Put(words, 1, apart(1), 1, there, 1, apart(1), window);
-    MPI_Win_flush(1, window);
-}
+OPERATION(put, MPI_Put(&value, 1, MPI_INT64_T, to, there, 1, MPI_INT64_T, window))
+OPERATION(get, MPI_Get(&value, 1, MPI_INT64_T, to, there, 1, MPI_INT64_T, window))
+OPERATION(big, MPI_Put(data, BIG, MPI_BYTE, to, there, BIG, MPI_BYTE, window))
+OPERATION(put_vector, MPI_Put(words, 1, apart(0), to, there, 1, apart(0), window))
+OPERATION(get_vector, MPI_Get(words, 1, apart(0), to, there, 1, apart(0), window))
+OPERATION(accumulate_vector, MPI_Accumulate(words, 1, apart(0), to, there, 1, apart(0), MPI_SUM, window))
+OPERATION(put_irregular, MPI_Put(words, 1, apart(1), to, there, 1, apart(1), window))
+OPERATION(fetch_add, MPI_Fetch_and_op(&value, &old, MPI_INT64_T, to, there, MPI_SUM, window))
+OPERATION(swap, (value++, MPI_Compare_and_swap(&value, &words[0], &old, MPI_INT64_T, to, there, window)))
+OPERATION(accumulate, MPI_Accumulate(numbers, many, MPI_DOUBLE, to, there, many, MPI_DOUBLE, MPI_SUM, window))
 
 static void op_raccumulate(long i)
 {
     MPI_Request requests[REQUESTS];
     MPI_Status statuses[REQUESTS];
-    int64_t value = i;
+    value = i;
     for (int k = 0; k < REQUESTS; k++)
         MPI_Raccumulate(&value, 1, MPI_INT64_T, 1, there, 1, MPI_INT64_T, MPI_SUM, window, &requests[k]);
     MPI_Waitall(REQUESTS, requests, statuses);
     MPI_Win_flush(1, window);
 }
 
-static void op_fetch_add(long i)
-{
-    int64_t value = i, old;
-    MPI_Fetch_and_op(&value, &old, MPI_INT64_T, 1, there, MPI_SUM, window);
-    MPI_Win_flush(1, window);
-}
-
-static void op_swap(long i)
-{
-    int64_t value = i + 1, compare = i, old;
-    MPI_Compare_and_swap(&value, &compare, &old, MPI_INT64_T, 1, there, window);
-    MPI_Win_flush(1, window);
-}
-
-static void op_accumulate(long i)
-{
-    (void)i;
-    MPI_Accumulate(numbers, many, MPI_DOUBLE, 1, there, many, MPI_DOUBLE, MPI_SUM, window);
-    MPI_Win_flush(1, window);
-}
-
 static void op_lock(long i)
 {
-    int64_t value = i;
+    value = i;
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, window);
     MPI_Put(&value, 1, MPI_INT64_T, 1, there, 1, MPI_INT64_T, window);
     MPI_Win_unlock(1, window);
-}
-
-static void op_mutual_put(long i)
-{
-    int64_t value = i;
-    MPI_Put(&value, 1, MPI_INT64_T, 1 - rank, there, 1, MPI_INT64_T, window);
-    MPI_Win_flush(1 - rank, window);
-}
-
-static void op_mutual_get(long i)
-{
-    int64_t value = i;
-    MPI_Get(&value, 1, MPI_INT64_T, 1 - rank, there, 1, MPI_INT64_T, window);
-    MPI_Win_flush(1 - rank, window);
 }
 
 static void op_fence(long i)
@@ -194,8 +131,8 @@ static const struct op {
            {"lock", op_lock, LOCKS},
            {"fence", op_fence, BOTH},
            {"pscw", op_pscw, BOTH},
-           {"mutual_put", op_mutual_put, MUTUAL},
-           {"mutual_get", op_mutual_get, MUTUAL}};
+           {"mutual_put", op_put, MUTUAL},
+           {"mutual_get", op_get, MUTUAL}};
 
 /* ---- measuring ---- */
 

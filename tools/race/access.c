@@ -35,7 +35,6 @@ void race_own(const void *at, size_t bytes, unsigned flags, uint32_t call, const
 
 #define FROM __builtin_return_address(0)
 #define OWN_ACCESS(name, size, what)                            \
-    void __tsan_##name##size(void *at);                         \
     void __tsan_##name##size(void *at)                          \
     {                                                           \
         race_own(at, size, RACE_##what, RACE_OWN_##what, FROM); \
@@ -53,7 +52,6 @@ OWN_ACCESSES(4)
 OWN_ACCESSES(8)
 OWN_ACCESSES(16)
 #define OWN_RANGE(name, what)                                    \
-    void __tsan_##name##_range(void *at, size_t bytes);          \
     void __tsan_##name##_range(void *at, size_t bytes)           \
     {                                                            \
         race_own(at, bytes, RACE_##what, RACE_OWN_##what, FROM); \
@@ -61,15 +59,13 @@ OWN_ACCESSES(16)
 OWN_RANGE(read, LOAD)
 OWN_RANGE(write, STORE)
 
-void __tsan_init(void);
 void __tsan_init(void)
 {
     race_instrumented = true; /* each compiled file calls it before main */
 }
 
 /* Nothing of these is needed: places are return addresses, and C++ objects have no order between PEs. */
-#define NOTHING(name)         \
-    void __tsan_##name(void); \
+#define NOTHING(name) \
     void __tsan_##name(void) {}
 NOTHING(func_entry)
 NOTHING(func_exit)
@@ -79,7 +75,6 @@ NOTHING(ignore_thread_begin)
 NOTHING(ignore_thread_end)
 
 #define FENCE(name)                                \
-    void __tsan_atomic_##name##_fence(int order);  \
     void __tsan_atomic_##name##_fence(int order)   \
     {                                              \
         (void)order;                               \
@@ -108,75 +103,61 @@ static void own_atomic_done(const void *at)
         race_learn(race_released(pe, offset), pe);
 }
 
-#define FETCHING(bits, type, name)                                                     \
-    type __tsan_atomic##bits##_fetch_##name(volatile type *at, type value, int order); \
-    type __tsan_atomic##bits##_fetch_##name(volatile type *at, type value, int order)  \
-    {                                                                                  \
-        (void)order;                                                                   \
-        own_atomic((const void *)at, sizeof *at, RACE_STORE, FROM);                    \
-        type old = __atomic_fetch_##name(at, value, __ATOMIC_SEQ_CST);                 \
-        own_atomic_done((const void *)at);                                             \
-        return old;                                                                    \
+#define WATCHED(flags, access)                                 \
+    do {                                                       \
+        (void)order;                                           \
+        own_atomic((const void *)at, sizeof *at, flags, FROM); \
+        access;                                                \
+        own_atomic_done((const void *)at);                     \
+    } while (0)
+#define FETCHING(bits, type, name)                                                       \
+    type __tsan_atomic##bits##_fetch_##name(volatile type *at, type value, int order)    \
+    {                                                                                    \
+        WATCHED(RACE_STORE, value = __atomic_fetch_##name(at, value, __ATOMIC_SEQ_CST)); \
+        return value;                                                                    \
     }
+#define COMPARE_EXCHANGE(expected) \
+    __atomic_compare_exchange_n(at, expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
 #define COMPARING(bits, type, name)                                                                             \
-    int __tsan_atomic##bits##_compare_exchange_##name(volatile type *at, type *expected, type value, int order, \
-                                                      int failing);                                             \
     int __tsan_atomic##bits##_compare_exchange_##name(volatile type *at, type *expected, type value, int order, \
                                                       int failing)                                              \
     {                                                                                                           \
-        (void)order;                                                                                            \
+        int done;                                                                                               \
         (void)failing;                                                                                          \
-        own_atomic((const void *)at, sizeof *at, RACE_STORE, FROM);                                             \
-        int done = __atomic_compare_exchange_n(at, expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);     \
-        own_atomic_done((const void *)at);                                                                      \
+        WATCHED(RACE_STORE, done = COMPARE_EXCHANGE(expected));                                                 \
         return done;                                                                                            \
     }
 #define ATOMIC(bits, type)                                                                                   \
-    type __tsan_atomic##bits##_load(const volatile type *at, int order);                                     \
     type __tsan_atomic##bits##_load(const volatile type *at, int order)                                      \
     {                                                                                                        \
-        (void)order;                                                                                         \
-        own_atomic((const void *)at, sizeof *at, RACE_LOAD, FROM);                                           \
-        type value = __atomic_load_n(at, __ATOMIC_SEQ_CST);                                                  \
-        own_atomic_done((const void *)at);                                                                   \
+        type value;                                                                                          \
+        WATCHED(RACE_LOAD, value = __atomic_load_n(at, __ATOMIC_SEQ_CST));                                   \
         return value;                                                                                        \
     }                                                                                                        \
-    void __tsan_atomic##bits##_store(volatile type *at, type value, int order);                              \
     void __tsan_atomic##bits##_store(volatile type *at, type value, int order)                               \
     {                                                                                                        \
-        (void)order;                                                                                         \
-        own_atomic((const void *)at, sizeof *at, RACE_STORE, FROM);                                          \
-        __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                                       \
+        WATCHED(RACE_STORE, __atomic_store_n(at, value, __ATOMIC_SEQ_CST));                                  \
     }                                                                                                        \
-    type __tsan_atomic##bits##_exchange(volatile type *at, type value, int order);                           \
     type __tsan_atomic##bits##_exchange(volatile type *at, type value, int order)                            \
     {                                                                                                        \
-        (void)order;                                                                                         \
-        own_atomic((const void *)at, sizeof *at, RACE_STORE, FROM);                                          \
-        type old = __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                                         \
-        own_atomic_done((const void *)at);                                                                   \
-        return old;                                                                                          \
+        WATCHED(RACE_STORE, value = __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST));                       \
+        return value;                                                                                        \
     }                                                                                                        \
-    type __tsan_atomic##bits##_compare_exchange_val(volatile type *at, type expected, type value, int order, \
-                                                    int failing);                                            \
     type __tsan_atomic##bits##_compare_exchange_val(volatile type *at, type expected, type value, int order, \
                                                     int failing)                                             \
     {                                                                                                        \
-        (void)order;                                                                                         \
         (void)failing;                                                                                       \
-        own_atomic((const void *)at, sizeof *at, RACE_STORE, FROM);                                          \
-        __atomic_compare_exchange_n(at, &expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);            \
-        own_atomic_done((const void *)at);                                                                   \
+        WATCHED(RACE_STORE, COMPARE_EXCHANGE(&expected));                                                    \
         return expected;                                                                                     \
     }                                                                                                        \
+    COMPARING(bits, type, strong)                                                                            \
+    COMPARING(bits, type, weak)                                                                              \
     FETCHING(bits, type, add)                                                                                \
     FETCHING(bits, type, sub)                                                                                \
     FETCHING(bits, type, and)                                                                                \
     FETCHING(bits, type, or)                                                                                 \
     FETCHING(bits, type, xor)                                                                                \
-    FETCHING(bits, type, nand)                                                                               \
-    COMPARING(bits, type, strong)                                                                            \
-    COMPARING(bits, type, weak)
+    FETCHING(bits, type, nand)
 ATOMIC(8, uint8_t)
 ATOMIC(16, uint16_t)
 ATOMIC(32, uint32_t)
