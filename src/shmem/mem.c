@@ -4,7 +4,7 @@
  * offset without a word between them; the barriers are the standard's: when an allocation
  * returns, the block exists at every PE; a release begins when no PE uses the block any more.
  *
- * The hint for remote atomics asks for memory whose atomics the network's adapter does (proto/adapter.c). It lies in a part of the
+ * The hint for remote atomics asks for memory whose atomics the network's adapter does (proto/direct.c). It lies in a part of the
  * heap of its own, with books of its own. Where one PE has no such adapter, or the part is full, memory is the processor's, as
  * without the hint: the domain is fixed here, alike at all PEs. */
 #include "shmem/mem.h"

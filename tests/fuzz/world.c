@@ -5,7 +5,7 @@
 #include "rte/rte.h"
 #include "uccs/am/am.h"
 #include "uccs/core/progress.h"
-#include "uccs/proto/target.h"
+#include "uccs/proto/inner.h"
 #include "uccs/mem/region.h"
 
 #include <fcntl.h>

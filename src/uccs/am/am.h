@@ -6,7 +6,7 @@
  * it out, releases it, and only then runs the handler, holding no lock. Then it counts the arrival (counter),
  * marks the bounce buffer done (the sender completes its request when it next looks), and adds to the
  * sender's count of handled messages, for which a flush waits (receive.c). A message without a handler is unexpected and
- * waits (packet.h). A payload for a place of the receiver comes by rendezvous (rendezvous.h).
+ * waits (packet.h). A payload for a place of the receiver comes by rendezvous (rendezvous.c).
  *
  * No deadlock: a sender that finds a ring full serves its own rings while it waits; a handler that replies into
  * a full ring serves its own reply rings alone, and handlers of replies do not wait for room, so the depth is two. Other
@@ -42,7 +42,7 @@ struct uccs_handler {
 /* Messages of three kinds have their handlers in one table: the kind counts from here, the program's id is added. */
 enum {
     UCCS_AM_PLAIN = 0,
-    UCCS_AM_PLACE = UCCS_AM_HANDLERS,    /* announces a payload for a place of the receiver's (rendezvous.h) */
+    UCCS_AM_PLACE = UCCS_AM_HANDLERS,    /* announces a payload for a place of the receiver's (rendezvous.c) */
     UCCS_AM_LONG = 2 * UCCS_AM_HANDLERS, /* announces a payload for a handler, too long for the sender's region */
     UCCS_AM_SLOTS = UCCS_MESSAGE_SLOTS
 };
@@ -87,7 +87,7 @@ _Static_assert(sizeof(struct uccs_message) == PE_SHARED_CELL_BYTES, "a message f
 enum uccs_am_outcome {
     UCCS_AM_HANDLED,
     UCCS_AM_HELD,    /* handled, but the handler keeps the block until uccs_am_done */
-    UCCS_AM_PENDING, /* the handler has started the rest, which ends with uccs_far_am_end (rendezvous_receive.c) */
+    UCCS_AM_PENDING, /* the handler has started the rest, which ends with uccs_far_am_end (rendezvous.c) */
     UCCS_AM_UNREADY  /* the handler is not registered yet; nothing has happened */
 };
 

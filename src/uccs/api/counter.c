@@ -1,6 +1,5 @@
 /* Counters of the public interface, on top of comp/counter.h. OpenSHMEM's counters share its slots. Any thread may
  * read and wait. Open and shut are collective over the job, in the same order everywhere, or over a group, or local. */
-#include "uccs/api/completion.h"
 #include "uccs/api/inner.h"
 #include "uccs/proto/initiator.h"
 #include "uccs/coll/coll.h"

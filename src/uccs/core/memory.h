@@ -60,7 +60,7 @@ int uccs_memory_open(const struct uccs_memory_want *want);
 void uccs_memory_close(void);
 
 /* The adapter's part of the heap lies behind the heap proper, at uccs_core.adapter_at; it is empty where there is none. The network's
- * adapter does all atomics on memory there (proto/adapter.c). uccs_near does not know this memory, so operations on it go to
+ * adapter does all atomics on memory there (proto/direct.c). uccs_near does not know this memory, so operations on it go to
  * the slow halves, which uccs_memory_find and uccs_memory_resolve serve; both treat it as the heap. Returns true when the address
  * is there. */
 static inline bool uccs_memory_of_adapter(const void *addr)

@@ -1,6 +1,12 @@
-/* Puts, gets and atomics that the transport's network does by itself. Under the worker's lock. docs/internals/onesided.md
- * explains the order between these and messages. */
+/* Puts, gets and atomics that the transport's network does by itself. Under the worker's lock, unless a comment says otherwise.
+ * docs/internals/onesided.md explains the order between these and messages.
+ *
+ * Atomics on the adapter's part of the heap (core/memory.h; initiator.h). Invariant: nothing else changes a word there that a program
+ * accesses by atomics. So PEs of the target's node, and the target itself, go through the adapter, too, and the operation is done when the
+ * call returns, as all operations on the node are. A processor's loads see what the adapter has stored. */
 #include "uccs/proto/inner.h"
+
+#include "uccs/core/memory.h"
 
 #include <stdlib.h>
 
@@ -35,15 +41,6 @@ static struct proto_direct *direct_of(struct proto_peer *peer)
     return peer->direct;
 }
 
-bool proto_direct_of(struct proto_peer *peer)
-{
-    if (lat_likely(direct_of(peer) != 0))
-        return true;
-    if (peer->to && proto_transport->able(peer->to) & TRANSPORT_KNOWN)
-        uccs_fail("the network's atomics do not reach PE %d", peer->pe);
-    return false;
-}
-
 /* Returns the bytes from an offset to the end of its piece of memory, but not more than `bytes`. */
 static size_t within_piece(uint64_t offset, size_t bytes)
 {
@@ -65,7 +62,7 @@ static bool has_keys(struct proto_peer *peer, const struct wire_header *header, 
 
 /* Returns true when the order of fences lets the transport carry a put now. Only a message can wait, at the target, for
  * messages that may not have been applied. */
-bool proto_direct_may(struct proto_peer *peer)
+static bool may_put(struct proto_peer *peer)
 {
     proto_take_fence(peer);
     if (peer->behind.messages > peer->answered.messages)
@@ -95,7 +92,7 @@ bool proto_direct_can(const struct proto_send *send)
     if (!direct || !(send->into || bytes >= TRANSPORT_BULK || direct->short_puts) ||
         !has_keys(send->peer, &send->header, bytes))
         return false;
-    if (!(send->into ? may_get(send) : proto_direct_may(send->peer)))
+    if (!(send->into ? may_get(send) : may_put(send->peer)))
         return false;
     struct uccs_import *use = use_of(send);
     return !use || uccs_import_claim(use);
@@ -216,14 +213,6 @@ void proto_direct_put(struct proto_send *send)
     start_transfer(&(struct transfer){.send = send, .log_peer = log_peer}, send);
 }
 
-void proto_direct_atomic(struct proto_send *send, const struct transport_word *word, struct proto_pending *ask)
-{
-    keep_order(send->peer);
-    start_transfer(&(struct transfer){.send = ask ? 0 : send, .ask = ask, .word = *word}, send);
-    if (ask)
-        proto_send_free(send);
-}
-
 void proto_direct_get(struct proto_send *send, struct proto_pending *ask)
 {
     start_transfer(&(struct transfer){.ask = ask}, send);
@@ -236,4 +225,113 @@ void proto_direct_free(struct proto_peer *peer)
         proto_key_free(peer);
     free(peer->direct);
     peer->direct = 0;
+}
+
+/* --- Atomics of the adapter; any thread, without a lock */
+
+bool proto_adapter_share(size_t offset, size_t bytes)
+{
+    char *start = (char *)uccs_core.heap_start;
+    const size_t whole = uccs_memory_heap_whole();
+    bool all = true;
+    for (size_t piece = offset - offset % PROTO_PIECE; piece < offset + bytes; piece += PROTO_PIECE)
+        all &= proto_key_share(start + piece, whole - piece < PROTO_PIECE ? whole - piece : PROTO_PIECE);
+    return all;
+}
+
+/* --- What the transport has */
+
+static bool has_all(void *to)
+{
+    const unsigned able = proto_transport->able(to);
+    return able & proto_wire && (proto_wire & TRANSPORT_ONESIDED || able & TRANSPORT_ATOMICS_ALONE) &&
+           proto_transport->atomics(to, 4) == TRANSPORT_ATOMICS_ALL &&
+           proto_transport->atomics(to, 8) == TRANSPORT_ATOMICS_ALL;
+}
+
+/* The connection of this PE to itself stands for all. One that proves different ends the job (turn_of). */
+bool proto_adapter(void)
+{
+    struct proto_worker *worker = proto_service_worker();
+    if (!uccs_core.adapter_bytes || !proto_has_direct)
+        return false;
+    struct uccs_wait wait uccs_scoped = {0};
+    pthread_mutex_lock(&worker->lock);
+    struct proto_peer *self = proto_peer_of(worker, uccs_core.me);
+    proto_connect(self);
+    while (!(proto_transport->able(self->to) & TRANSPORT_KNOWN)) {
+        uccs_eventcount_unlock(&worker->events, &worker->lock);
+        proto_pause(worker, &wait);
+        pthread_mutex_lock(&worker->lock);
+    }
+    const bool all = has_all(self->to);
+    pthread_mutex_unlock(&worker->lock);
+    return all;
+}
+
+/* --- Waiting for its turn */
+
+enum turn { NOW, WHEN_KNOWN, WHEN_FLUSHED };
+
+static enum turn turn_of(const struct proto_send *send)
+{
+    struct proto_peer *peer = send->peer;
+    proto_connect(peer);
+    if (!direct_of(peer)) {
+        if (proto_transport->able(peer->to) & TRANSPORT_KNOWN)
+            uccs_fail("the network's atomics do not reach PE %d", peer->pe);
+        return WHEN_KNOWN;
+    }
+    const struct proto_key *key = proto_key_find(peer, &send->header, send->header.at.offset);
+    if (key && key->state == PROTO_KEY_NONE)
+        uccs_fail("the network cannot reach memory of PE %d for an atomic", peer->pe);
+    if (!key || key->state != PROTO_KEY_READY)
+        return WHEN_KNOWN;
+    return may_put(peer) ? NOW : WHEN_FLUSHED;
+}
+
+/* Takes and releases the worker's lock meanwhile. `all` has an owner and no parent, so nobody frees it; a flush counts on it until
+ * it is answered. */
+static void await_turn(const struct proto_send *send)
+{
+    struct proto_worker *worker = send->worker;
+    struct uccs_request all = {.pending = 1};
+    struct uccs_wait wait uccs_scoped = {0};
+    for (enum turn turn; (turn = turn_of(send)) != NOW || atomic_load_acquire(&all.pending) != 1;) {
+        if (turn == WHEN_FLUSHED && atomic_load_acquire(&all.pending) == 1) /* acqrel: uccs_request_finish */
+            proto_flush_peer(send->peer, send->peer->issued, &all, 0, true);
+        uccs_eventcount_unlock(&worker->events, &worker->lock);
+        proto_pause(worker, &wait);
+        pthread_mutex_lock(&worker->lock);
+    }
+}
+
+/* --- Starting it */
+
+/* The fence keeps this process's stores before it, to its own memory and to peers of the node, ahead of the adapter. */
+void proto_atomic(struct proto_send *send, const struct transport_word *word, struct proto_pending *ask)
+{
+    struct proto_worker *worker = send->worker;
+    struct proto_peer *peer = send->peer;
+    atomic_fence_seqcst();
+    if (send->ordered)
+        worker->epoch++;
+    await_turn(send);
+    peer->issued.puts++;
+    proto_issue_touch(peer);
+    if (ask) {
+        ask->worker = worker;
+        ask->pe = peer->pe;
+    }
+    if (ask && !ask->flag)
+        proto_issue_list(send, ask);
+    if (!ask && send->log)
+        proto_log_issued(send);
+    if (!ask && send->request)
+        (void)proto_hang(peer, send->request);
+    keep_order(peer);
+    start_transfer(&(struct transfer){.send = ask ? 0 : send, .ask = ask, .word = *word}, send);
+    if (ask)
+        proto_send_free(send);
+    pthread_mutex_unlock(&worker->lock);
 }

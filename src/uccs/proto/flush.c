@@ -289,13 +289,6 @@ static void answer_flush(struct proto_arrival *arrival)
 const struct proto_handler proto_on_flush = {.landed = answer_flush};
 const struct proto_handler proto_on_flushed = {.loose = true, .land = land_flushed};
 
-void proto_touch_slow(struct proto_worker *worker)
-{
-    atomic_store_relaxed(&worker->some, 1);
-    if (worker == proto_service_worker())
-        atomic_store_relaxed(&proto_touched, 1);
-}
-
 void proto_untouch(struct proto_worker *worker)
 {
     uint32_t some = worker->touched || worker->hung || worker->flushes;

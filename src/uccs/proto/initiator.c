@@ -4,7 +4,6 @@
 #include "base/copy.h"
 #include "net/transport.h"
 #include "uccs/proto/inner.h"
-#include "uccs/proto/target.h"
 
 #include <stdlib.h>
 #include <string.h>

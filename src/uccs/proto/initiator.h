@@ -81,7 +81,7 @@ static inline void proto_store_value(void *to, size_t size, uint64_t value)
     else
         *(uint64_t *)to = value;
 }
-/* Atomics on the adapter's part of the heap (adapter.c), also for PEs of this node and this one. proto_adapter returns true
+/* Atomics on the adapter's part of the heap (direct.c), also for PEs of this node and this one. proto_adapter returns true
  * when this PE's network has all of them; it may wait for a connection. share makes a part of it accessible for peers and
  * returns false when the network cannot. An atomic waits for the key of the place, once, and for what a fence has put before it. */
 bool proto_adapter(void);
@@ -90,7 +90,7 @@ bool proto_adapter_share(size_t offset, size_t bytes);
  * not count afterwards. */
 void proto_counter_clear(uccs_counter counter);
 
-/* Registered memory (import.c). proto_import returns false when the memory has been released; else it returns true,
+/* Registered memory (key.c). proto_import returns false when the memory has been released; else it returns true,
  * and the owner will tell this PE of the release (uccs_import_end). proto_memory_invalidate tells all of these PEs, a bit
  * for each, that this PE has released the memory, and returns when they know. */
 bool proto_import(int pe, uint64_t region);

@@ -2,7 +2,7 @@
  * worker, unless a comment says otherwise.
  *
  * An operation passes initiator, pool, issue, hold_back, send, coalesce or worker on its way out; arrive, target, segment at its
- * target; arrive, pending, handle on its way back. flush, quiet and issue_log tell of completion; direct, key and hold_back serve what
+ * target; arrive, pending on its way back. flush, quiet and issue_log tell of completion; direct, key and hold_back serve what
  * the network does by itself. */
 #ifndef UCCS_PROTO_INNER_H
 #define UCCS_PROTO_INNER_H
@@ -10,7 +10,7 @@
 #include "net/transport.h"
 #include "uccs/core/core.h"
 #include "uccs/core/eventcount.h"
-#include "uccs/proto/proto.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/core/fail.h"
 #include "uccs/core/keepalive.h"
 #include "uccs/mem/import.h"
@@ -338,15 +338,8 @@ void proto_claim_until(struct proto_peer *peer, struct uccs_import *use, uint64_
 /* Does so for all puts of the worker, when the worker has been asked to (`lands`). */
 void proto_land_wanted(struct proto_worker *worker);
 
-/* flush.c. touch notes that there is something to do on the worker: unanswered operations, or requests whose flush has not ended.
- * untouch clears the note unless that still holds. */
-void proto_touch_slow(struct proto_worker *worker);
-static inline void proto_touch(struct proto_worker *worker)
-{
-    /* Pollers read the cache lines of both words, so a value that is there already is not stored. */
-    if (lat_unlikely(!atomic_load_relaxed(&worker->some)))
-        proto_touch_slow(worker);
-}
+/* flush.c. Clears the note that there is something to do on the worker, unless there is: unanswered operations, or requests whose flush
+ * has not ended. */
 void proto_untouch(struct proto_worker *worker);
 /* Hangs a request on the peer's next flush. Returns the number of its operations to the peer; they begin again after 32768,
  * and requests of one number on one flush share nacks. */
@@ -371,18 +364,11 @@ const struct proto_key *proto_key_of(struct proto_peer *peer, const struct wire_
 const struct proto_key *proto_key_find(struct proto_peer *peer, const struct wire_header *header, uint64_t offset);
 void proto_key_close(void);
 void proto_key_free(struct proto_peer *peer);
-extern const struct proto_handler proto_on_keyed;
+extern const struct proto_handler proto_on_key, proto_on_keyed, proto_on_import, proto_on_gone;
 
 /* direct.c. One-sided operations of the transport. proto_direct_can returns true when the transport can do the message's operation now; then put
  * or get must start it. The caller has counted a put; `source` says what is to be done once its source is free. */
 bool proto_direct_can(const struct proto_send *send);
-/* The same for an atomic, in steps. of: makes the peer's part; returns false while it is not known what the connection can do, and
- * ends the job when it cannot be used. may: the order of fences lets a put or an atomic go now. */
-bool proto_direct_of(struct proto_peer *peer);
-bool proto_direct_may(struct proto_peer *peer);
-/* Starts an atomic, which the caller has counted as a put. Its end, and that of a put, ends the message; with a pending request the
- * message has ended on return. */
-void proto_direct_atomic(struct proto_send *send, const struct transport_word *word, struct proto_pending *ask);
 void proto_direct_put(struct proto_send *send);
 void proto_direct_get(struct proto_send *send, struct proto_pending *ask);
 void proto_direct_free(struct proto_peer *peer);
@@ -391,16 +377,14 @@ void proto_direct_free(struct proto_peer *peer);
 void proto_issue_touch(struct proto_peer *peer);
 void proto_issue_list(const struct proto_send *send, struct proto_pending *ask);
 
-/* log_peer.c. Adds one to the request's count until what is under way is settled. Returns false without memory. */
+/* issue_log.c. Adds one to the request's count until what is under way is settled. Returns false without memory. */
 bool proto_asks_watch(struct proto_asks *asks, const struct proto_worker *worker, struct uccs_request *request);
 /* One is settled; requests that waited for it alone complete. `log_peer` tells whether they fail; null: they do not. */
 void proto_asks_settle(struct proto_asks *asks, uint64_t number, struct proto_log_peer *log_peer);
 
-/* find returns null when nothing went to the PE yet. applied returns true when nothing of the peer state is to be
- * flushed. tidy takes peer states with nothing under way off the list. issued notes a message that leaves, asks notes a pending request; left and settled note their ends. */
+/* find returns null when nothing went to the PE yet. issued notes a message that leaves, asks notes a pending request; left and settled
+ * note their ends. */
 struct proto_log_peer *proto_log_peer_find(struct proto_issue_log *log, int pe);
-bool proto_log_peer_applied(const struct proto_log_peer *log_peer);
-void proto_log_tidy(struct proto_issue_log *log);
 void proto_log_issued(struct proto_send *send);
 void proto_log_peer_left(struct proto_log_peer *log_peer);
 void proto_log_asks(struct proto_issue_log *log, struct proto_peer *peer, struct proto_pending *ask);
@@ -413,13 +397,10 @@ bool proto_log_peer_take_nacked(struct proto_log_peer *log_peer);
 /* progress.c; any thread, without a lock. */
 /* Moves the worker on unless another thread holds it. Returns non-zero when something came in or has left, else 0. */
 int proto_poll(struct proto_worker *worker);
-/* Moves the worker on for the progress thread. Returns true when the transport holds none of its messages any more;
- * false: the thread must look again. */
-bool proto_poll_clear(struct proto_worker *worker);
 /* Moves a set of workers on, a bit per number, and the service worker. Returns non-zero when something came in or has left, else 0. */
 int proto_progress_all(uint64_t workers);
 
-/* wait.c; any thread, without a lock. The same as uccs_rest, for a waiter that has looked at workers and found nothing. */
+/* progress.c; any thread, without a lock. The same as uccs_rest, for a waiter that has looked at workers and found nothing. */
 void proto_rest(uint64_t workers, struct uccs_wait *wait);
 /* quiet.c; any thread, without a lock. Completes the operations on a set of workers to these PEs; `pes` null: to all
  * PEs. */
@@ -427,12 +408,6 @@ void proto_quiet_workers(uint64_t workers, const int *pes, size_t npes);
 /* Under the worker's lock. Takes peers with no unanswered operation off the touched list; hangs `all`, unless it is null,
  * on flushes of the others. */
 void proto_flush_touched(struct proto_worker *worker, struct uccs_request *all, bool waits);
-
-/* Returns the workers on which the context has issued. Sets of workers have a bit per number. */
-static inline uint64_t proto_workers_of(struct proto_worker_set *on)
-{
-    return on ? atomic_load_seqcst(&on->used) : 1;
-}
 
 /* pool.c; any thread, without a lock. */
 void proto_pool_open(void);
@@ -445,5 +420,37 @@ struct proto_worker *proto_next_busy(void);
 
 /* progress.c. Gives the progress thread its work on the workers, before it starts. */
 void proto_thread_prepare(void);
+
+/* --- At the target: events, under the service worker's lock */
+
+extern const struct proto_handler proto_on_data;
+
+/* Returns how many bytes of a change's operand are the message's data: all, or none, when the header holds it. */
+static inline size_t proto_operand_data(const struct uccs_accumulate_op *change)
+{
+    const size_t bytes = uccs_accumulate_operand(change);
+    return bytes > PROTO_OPERAND ? bytes : 0;
+}
+
+/* segment.c. Returns the local address of the header's memory; null when its region has been released. Ends the job when
+ * the bytes are outside of the segment. */
+char *proto_target_address(const struct wire_header *header, uint64_t offset, size_t bytes);
+/* Returns the address of a word of 4 or 8 bytes there, or null as proto_target_address does. Ends the job when the word is not
+ * aligned. */
+void *proto_target_word(const struct wire_header *header, uint64_t offset, size_t bytes);
+
+/* The piece of memory (PROTO_PIECE) at the header's place: returns its start, and stores its size, which is 0 when the place
+ * has no memory that may be shared. */
+char *proto_target_piece(const struct wire_header *header, size_t *bytes);
+
+/* target.c. Begins the answer to a request that brings bytes; `from` null: it has failed. */
+struct proto_send *proto_answer_data(uint64_t handle, const void *from, size_t bytes);
+extern const struct proto_handler proto_on_put, proto_on_put_blocks, proto_on_parcel, proto_on_get, proto_on_get_blocks,
+    proto_on_change;
+
+/* lock.c. open lets waits look for the turns of waiters; close forgets the waiters at the end of a life. */
+void proto_lock_open(void);
+void proto_lock_close(void);
+extern const struct proto_handler proto_on_lock, proto_on_unlock, proto_on_locked;
 
 #endif

@@ -2,6 +2,14 @@
  * the network does by itself. Nothing here lacks memory. Under the worker's lock, which proto_issue and proto_issue_ask release. */
 #include "uccs/proto/inner.h"
 
+lat_cold static void touch_worker(struct proto_worker *worker)
+{
+    atomic_store_relaxed(&worker->some, 1);
+    if (worker == proto_service_worker())
+        atomic_store_relaxed(&proto_touched, 1);
+}
+
+/* Pollers read the cache lines of the worker's words, so a value that is there already is not stored. */
 void proto_issue_touch(struct proto_peer *peer)
 {
     struct proto_worker *worker = peer->worker;
@@ -10,7 +18,8 @@ void proto_issue_touch(struct proto_peer *peer)
         peer->next_touched = worker->touched;
         worker->touched = peer;
     }
-    proto_touch(worker);
+    if (lat_unlikely(!atomic_load_relaxed(&worker->some)))
+        touch_worker(worker);
 }
 
 /* Counts a message to the peer and sets in its header which messages it must not overtake. */

@@ -6,7 +6,6 @@
  * of its waits; who takes such a step in another process of the node rings the owner's doorbell. Grants are no pending
  * requests, so that a quiet does not wait for them. */
 #include "uccs/proto/inner.h"
-#include "uccs/proto/target.h"
 
 #include "uccs/core/doorbell.h"
 #include "uccs/core/progress.h"

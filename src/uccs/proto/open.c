@@ -1,6 +1,5 @@
 /* Opens and closes the workers. */
 #include "uccs/proto/inner.h"
-#include "uccs/proto/target.h"
 
 #include "base/env.h"
 #include "base/log.h"

@@ -159,15 +159,13 @@ int proto_progress(struct proto_worker *worker);
  * or sleeps for a short time. */
 void proto_pause(struct proto_worker *worker, struct uccs_wait *wait);
 
-/* --- Atomics of the transport (adapter.c), which no message can replace: they are atomic to each other alone. So they go to PEs
+/* --- Atomics of the transport (direct.c), which no message can replace: they are atomic to each other alone. So they go to PEs
  * of this node, too, and wait for their key and their turn before they start.
  *
- * proto_adapter_works returns true when connections of this process have them all, and they need no help of the target unless
- * LATERAL_WIRE=rdma. proto_key_share makes the key of a piece of the heap or of the globals before a peer asks, and returns false
+ * proto_key_share makes the key of a piece of the heap or of the globals before a peer asks, and returns false
  * when there can be none. proto_atomic issues an atomic at the message's place. With a pending request, which the message's `into` serves,
  * its answer is the old value; without one it counts as a put, and must not go to a PE of this node. `word` is copied. */
 struct transport_word;
-bool proto_adapter_works(void);
 bool proto_key_share(char *start, size_t bytes);
 void proto_atomic(struct proto_send *send, const struct transport_word *word, struct proto_pending *ask);
 
@@ -177,7 +175,7 @@ struct uccs_reason;
 bool proto_request_reason(const struct uccs_request *request, struct uccs_reason *reason);
 void proto_reason(const void *unused, struct uccs_reason *reason);
 
-/* --- Handles stand in messages for things of this process (handle.c). A table starts zeroed; its owner locks it. */
+/* --- Handles stand in messages for things of this process (pending.c). A table starts zeroed; its owner locks it. */
 struct proto_handles {
     struct proto_handle_entry *entries;
     uint32_t room, free;
@@ -275,10 +273,6 @@ void proto_wire_notify_check(const struct wire_header *header, const struct wire
 /* Tells the origin that an operation has failed, as a refusal of its data does. */
 void proto_nack(const struct proto_arrival *arrival);
 
-/* Answers WIRE_KEY: lets the origin's transport access this memory. Under the service worker's lock. proto_withdraw ends that
- * for a region, whose importers do not access it any more; any thread. */
-void proto_give_key(struct proto_arrival *arrival, void *start, size_t bytes);
-void proto_withdraw(uint64_t region);
 /* Registers the handler of a kind, before the transport opens. */
 void proto_handle(enum proto_wire_kind kind, const struct proto_handler *handler);
 /* Take and release the service worker's lock. In between, no message arrives at this PE and no answer leaves. */

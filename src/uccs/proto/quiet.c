@@ -5,6 +5,12 @@
     uint64_t left = (workers);             \
     for (struct proto_worker *worker = 0; left && (worker = &proto_workers[__builtin_ctzll(left)]); left &= left - 1)
 
+/* Returns the workers on which the context has issued. Sets of workers have a bit per number. */
+static uint64_t workers_of(struct proto_worker_set *on)
+{
+    return on ? atomic_load_seqcst(&on->used) : 1;
+}
+
 /* --- Fences */
 
 /* A fence on one worker only increments a number; each peer takes it over with the next operation to it. Numbers do not order
@@ -14,7 +20,7 @@ void proto_fence(struct proto_worker_set *on)
 {
     if (on)
         atomic_store_seqcst(&on->fenced, 1);
-    const uint64_t workers = proto_workers_of(on);
+    const uint64_t workers = workers_of(on);
     struct proto_worker *only = workers ? &proto_workers[__builtin_ctzll(workers)] : 0;
     if (workers & (workers - 1)) {
         proto_quiet_workers(workers, 0, 0);
@@ -59,7 +65,7 @@ void proto_flush_touched(struct proto_worker *worker, struct uccs_request *all, 
 
 void proto_flush(struct proto_worker_set *on, struct uccs_request *request)
 {
-    EACH_WORKER(worker, left, proto_workers_of(on))
+    EACH_WORKER(worker, left, workers_of(on))
     {
         pthread_mutex_lock(&worker->lock);
         proto_flush_touched(worker, request, false);
@@ -117,10 +123,10 @@ void proto_quiet_workers(uint64_t workers, const int *pes, size_t npes)
 
 void proto_quiet(struct proto_worker_set *on)
 {
-    proto_quiet_workers(proto_workers_of(on), 0, 0);
+    proto_quiet_workers(workers_of(on), 0, 0);
 }
 
 void proto_quiet_pes(struct proto_worker_set *on, const int *pes, size_t npes)
 {
-    proto_quiet_workers(proto_workers_of(on), pes, npes);
+    proto_quiet_workers(workers_of(on), pes, npes);
 }

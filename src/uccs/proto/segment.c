@@ -2,7 +2,6 @@
  * translates a remote PE's place to a local pointer. The target's half is called under the service worker's lock but does
  * not rely on it. */
 #include "uccs/proto/inner.h"
-#include "uccs/proto/target.h"
 
 #include "rte/node.h"
 #include "uccs/core/memory.h"
@@ -18,87 +17,6 @@ struct proto_address proto_address(const void *addr)
     case UCCS_IMAGE: return (struct proto_address){.segment = PROTO_IMAGE, .offset = offset};
     default: return (struct proto_address){.segment = PROTO_NOWHERE};
     }
-}
-
-/* --- Segments */
-
-static char *find_heap(uint64_t *offset, size_t *limit)
-{
-    (void)offset;
-    *limit = uccs_memory_heap_whole();
-    return (char *)uccs_core.heap_start;
-}
-
-static char *find_image(uint64_t *offset, size_t *limit)
-{
-    (void)offset;
-    *limit = uccs_core.globals_bytes;
-    return uccs_memory_image(uccs_core.index);
-}
-
-static char *find_row(uint64_t *offset, size_t *limit)
-{
-    const size_t row = (size_t)NODE_GROUP_LINES * CACHE_LINE, slot = *offset / row;
-    if (slot >= NODE_GROUP_AREAS)
-        return 0;
-    *offset -= slot * row;
-    *limit = row;
-    return uccs_core.groups + (slot * uccs_core.pes + uccs_core.index) * row;
-}
-
-static proto_segment_find *finders[PROTO_SEGMENTS] = {[PROTO_HEAP] = find_heap,
-                                                      [PROTO_IMAGE] = find_image,
-                                                      [PROTO_ROWS] = find_row,
-                                                      [PROTO_LANDING] = proto_landing_find};
-
-/* --- Places */
-
-static lat_cold _Noreturn void fail_bounds(const struct wire_header *header, uint64_t offset, size_t bytes)
-{
-    uccs_fail("PE %u reaches beyond the memory of PE %d: offset %llu, %zu bytes", header->from, uccs_core.me,
-              (unsigned long long)offset, bytes);
-}
-
-/* The sender has checked the program's arguments, so a miss is a fault of the library or the wire. */
-char *proto_target_in(const struct wire_header *header, uint32_t segment, uint64_t offset, size_t bytes)
-{
-    size_t limit;
-    proto_segment_find *find = segment < PROTO_SEGMENTS ? finders[segment] : 0;
-    char *base = find ? find(&offset, &limit) : 0;
-    if (lat_unlikely(!base || offset > limit || bytes > limit - offset))
-        fail_bounds(header, offset, bytes);
-    return base + offset;
-}
-
-char *proto_target_piece(const struct wire_header *header, size_t *bytes)
-{
-    uint64_t offset = header->at.offset;
-    size_t limit = 0;
-    const uint32_t segment = header->segment;
-    char *base =
-        segment == PROTO_REGION ? uccs_region_whole(header->at.region, &limit) : finders[segment](&offset, &limit);
-    const size_t left = base && offset < limit ? limit - offset : 0;
-    *bytes = left < PROTO_PIECE ? left : PROTO_PIECE;
-    return *bytes ? base + offset : 0;
-}
-
-char *proto_target_address(const struct wire_header *header, uint64_t offset, size_t bytes)
-{
-    char *at;
-    if (lat_likely(header->segment != PROTO_REGION))
-        return proto_target_in(header, header->segment, offset, bytes);
-    if (uccs_region_find(header->at.region, offset, bytes, &at) == UCCS_ERR_BOUNDS)
-        fail_bounds(header, offset, bytes);
-    return at;
-}
-
-void *proto_target_word(const struct wire_header *header, uint64_t offset, size_t bytes)
-{
-    char *at = proto_target_address(header, offset, bytes);
-    if (lat_unlikely((uintptr_t)at & (bytes - 1)))
-        uccs_fail("PE %u names a word of %zu bytes of PE %d that is not aligned: offset %llu", header->from, bytes,
-                  uccs_core.me, (unsigned long long)offset);
-    return at;
 }
 
 /* --- Landing buffers: private memory for internal puts of other PEs. Any thread opens and closes one */
@@ -140,7 +58,7 @@ void proto_landing_close(struct proto_address landing)
     proto_service_unlock();
 }
 
-char *proto_landing_find(uint64_t *offset, size_t *limit)
+static char *find_landing(uint64_t *offset, size_t *limit)
 {
     uint64_t i = *offset / PROTO_LANDING_MOST;
     if (i >= nlandings || !landings[i].start)
@@ -150,13 +68,85 @@ char *proto_landing_find(uint64_t *offset, size_t *limit)
     return landings[i].start;
 }
 
-/* --- Keys */
+/* --- Segments */
 
-static void give_key(struct proto_arrival *arrival)
+static char *find_heap(uint64_t *offset, size_t *limit)
 {
-    size_t bytes;
-    char *start = proto_target_piece(&arrival->header, &bytes);
-    proto_give_key(arrival, start, bytes);
+    (void)offset;
+    *limit = uccs_memory_heap_whole();
+    return (char *)uccs_core.heap_start;
 }
 
-const struct proto_handler proto_on_key = {.landed = give_key};
+static char *find_image(uint64_t *offset, size_t *limit)
+{
+    (void)offset;
+    *limit = uccs_core.globals_bytes;
+    return uccs_memory_image(uccs_core.index);
+}
+
+static char *find_row(uint64_t *offset, size_t *limit)
+{
+    const size_t row = (size_t)NODE_GROUP_LINES * CACHE_LINE, slot = *offset / row;
+    if (slot >= NODE_GROUP_AREAS)
+        return 0;
+    *offset -= slot * row;
+    *limit = row;
+    return uccs_core.groups + (slot * uccs_core.pes + uccs_core.index) * row;
+}
+
+/* Finds a segment of this process. Returns its start or null when there is none; stores its size in `limit`, and makes
+ * `offset` count from the returned start. */
+typedef char *segment_find(uint64_t *offset, size_t *limit);
+
+static segment_find *const finders[PROTO_SEGMENTS] =
+    {[PROTO_HEAP] = find_heap, [PROTO_IMAGE] = find_image, [PROTO_ROWS] = find_row, [PROTO_LANDING] = find_landing};
+
+/* --- Places */
+
+static lat_cold _Noreturn void fail_bounds(const struct wire_header *header, uint64_t offset, size_t bytes)
+{
+    uccs_fail("PE %u reaches beyond the memory of PE %d: offset %llu, %zu bytes", header->from, uccs_core.me,
+              (unsigned long long)offset, bytes);
+}
+
+/* The sender has checked the program's arguments, so a miss is a fault of the library or the wire. */
+static char *find_in_segment(const struct wire_header *header, uint64_t offset, size_t bytes)
+{
+    size_t limit;
+    segment_find *find = header->segment < PROTO_SEGMENTS ? finders[header->segment] : 0;
+    char *base = find ? find(&offset, &limit) : 0;
+    if (lat_unlikely(!base || offset > limit || bytes > limit - offset))
+        fail_bounds(header, offset, bytes);
+    return base + offset;
+}
+
+char *proto_target_piece(const struct wire_header *header, size_t *bytes)
+{
+    uint64_t offset = header->at.offset;
+    size_t limit = 0;
+    const uint32_t segment = header->segment;
+    char *base =
+        segment == PROTO_REGION ? uccs_region_whole(header->at.region, &limit) : finders[segment](&offset, &limit);
+    const size_t left = base && offset < limit ? limit - offset : 0;
+    *bytes = left < PROTO_PIECE ? left : PROTO_PIECE;
+    return *bytes ? base + offset : 0;
+}
+
+char *proto_target_address(const struct wire_header *header, uint64_t offset, size_t bytes)
+{
+    char *at;
+    if (lat_likely(header->segment != PROTO_REGION))
+        return find_in_segment(header, offset, bytes);
+    if (uccs_region_find(header->at.region, offset, bytes, &at) == UCCS_ERR_BOUNDS)
+        fail_bounds(header, offset, bytes);
+    return at;
+}
+
+void *proto_target_word(const struct wire_header *header, uint64_t offset, size_t bytes)
+{
+    char *at = proto_target_address(header, offset, bytes);
+    if (lat_unlikely((uintptr_t)at & (bytes - 1)))
+        uccs_fail("PE %u names a word of %zu bytes of PE %d that is not aligned: offset %llu", header->from, bytes,
+                  uccs_core.me, (unsigned long long)offset);
+    return at;
+}

@@ -4,7 +4,6 @@
  * Order: this process stores data before the counter, signal or flag that announces it (release; acquire in the
  * program's wait loops). */
 #include "uccs/proto/inner.h"
-#include "uccs/proto/target.h"
 
 #include "base/copy.h"
 #include "uccs/core/doorbell.h"

@@ -3,7 +3,6 @@
 #include "uccs/proto/inner.h"
 
 #include "uccs/core/pe_shared.h"
-#include "uccs/proto/target.h"
 
 unsigned proto_wire;
 bool proto_has_direct;

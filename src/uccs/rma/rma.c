@@ -20,7 +20,7 @@ static inline bool is_plain(uccs_endpoint_t endpoint, uccs_memory_t memory, size
                       !endpoint->ordered && uccs_region_check(memory, offset, length) == UCCS_OK);
 }
 
-static __attribute__((noinline)) int move(enum uccs_rma_kind kind, uccs_endpoint_t endpoint, uccs_memory_t memory,
+static __attribute__((noinline)) int run_move(enum uccs_rma_kind kind, uccs_endpoint_t endpoint, uccs_memory_t memory,
                                           size_t offset, const void *local, size_t length, const struct uccs_op *op)
 {
     return uccs_rma_run(&(struct uccs_rma){.kind = kind,
@@ -36,7 +36,7 @@ static inline int put_plain(uccs_endpoint_t endpoint, uccs_memory_t memory, size
                             size_t length, const struct uccs_op *op)
 {
     if (!is_plain(endpoint, memory, offset, length, op) || !source)
-        return move(RMA_PUT, endpoint, memory, offset, source, length, op);
+        return run_move(RMA_PUT, endpoint, memory, offset, source, length, op);
     copy_plain(memory->near + offset, source, length);
     return UCCS_OK;
 }
@@ -45,7 +45,7 @@ static inline int get_plain(uccs_endpoint_t endpoint, uccs_memory_t memory, size
                             const struct uccs_op *op)
 {
     if (!is_plain(endpoint, memory, offset, length, op) || !dest)
-        return move(RMA_GET, endpoint, memory, offset, dest, length, op);
+        return run_move(RMA_GET, endpoint, memory, offset, dest, length, op);
     copy_plain(dest, memory->near + offset, length);
     return UCCS_OK;
 }

@@ -1,28 +1,188 @@
-/* The receiving half of announced payloads (rendezvous.h). Any thread.
+/* Announced payloads (rendezvous): the message carries an announcement, then the header; the payload stays in the sender's memory until the
+ * receiver knows where to put it, and comes straight there. A small payload follows the header instead. Any thread.
  *
- * On a node the thread that runs the handler copies the payload from the sender's memory at once: the kernel copies, or,
- * where it refuses, the sender executes the copy (remote.h). It serves the library's own messages while it
- * waits for those. From another node a get fetches the payload into its place; the message is pending meanwhile, and
- * counts as handled when the data is there. */
-#include "uccs/am/rendezvous.h"
+ * On a node the thread that runs the handler copies the payload from the sender's memory at once: the kernel copies, or, where it
+ * refuses, the sender executes the copy (remote.h). The thread serves the library's own messages while it waits for those. From another node a get
+ * fetches the payload into its place; the message is pending meanwhile, and counts as handled when the data is there. */
 
+#include "base/log.h"
 #include "uccs/am/contexts.h"
 #include "uccs/am/far.h"
 #include "uccs/am/remote.h"
-
-#include "base/log.h"
+#include "uccs/am/send.h"
 #include "uccs/core/doorbell.h"
-#include "uccs/core/memory.h"
-#include "uccs/proto/initiator.h"
-#include "uccs/mem/cma.h"
 #include "uccs/core/fail.h"
+#include "uccs/core/memory.h"
+#include "uccs/mem/cma.h"
+#include "uccs/proto/initiator.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Fetching */
+struct announce {
+    uint64_t length;
+    uint64_t at; /* address in the sender; for another node a place in PROTO_LANDING, which the sender has opened */
+    uint32_t header_bytes;
+    uint32_t eager; /* 1: the payload follows the header */
+};
 
-static int fetch_near(uint32_t source, const struct uccs_announce *announce, char *to)
+/* --- Sending */
+
+/* The program's memory, which the receiver reads. */
+struct loan {
+    bool far;
+    struct proto_address room;  /* for another node */
+    struct uccs_request *local; /* finished when the receiver has read it; may be null */
+    uint32_t *flag;             /* set to 1 (release) then; may be null */
+};
+
+static void end_loan(struct loan *loan, bool failed)
+{
+    if (loan->far)
+        proto_landing_close(loan->room);
+    if (loan->local)
+        uccs_request_finish(loan->local, failed);
+    if (loan->flag)
+        atomic_store_release(loan->flag, 1); /* acquire: send_loan */
+    free(loan);
+}
+
+/* The receiver is done with the message. */
+static void return_loan(struct uccs_bounce *block)
+{
+    end_loan(block->cookie, block->failed);
+}
+
+struct content {
+    const void *header, *payload;
+    size_t header_bytes, length;
+};
+
+#define HEADER_MOST (UCCS_MEDIUM_MAX / 2)
+#define EAGER_MOST (UCCS_MEDIUM_MAX - sizeof(struct announce)) /* header and payload */
+
+/* Writes the message. Returns its length. */
+static size_t write_announce(char *to, const struct content *content, uint64_t at, bool eager)
+{
+    const struct announce announce = {content->length, at, (uint32_t)content->header_bytes, eager};
+    char *end = to + sizeof announce;
+    memcpy(to, &announce, sizeof announce);
+    if (content->header_bytes)
+        memcpy(end, content->header, content->header_bytes);
+    end += content->header_bytes;
+    if (eager && content->length) {
+        memcpy(end, content->payload, content->length);
+        end += content->length;
+    }
+    return (size_t)(end - to);
+}
+
+static int post_announce(const struct uccs_endpoint *endpoint, int slot, enum uccs_am_class cls, struct uccs_sending *s,
+                         const struct uccs_op *op)
+{
+    s->stream = endpoint->stream;
+    s->index = endpoint->index;
+    s->which = cls == UCCS_AM_USER ? UCCS_RING_USER : 0;
+    s->head.id = (uint16_t)slot;
+    return uccs_am_post(s, endpoint->context, op);
+}
+
+static struct loan *lend_memory(const struct uccs_endpoint *endpoint, const struct content *content, uint32_t *flag)
+{
+    struct loan *loan = malloc(sizeof *loan);
+    if (!loan)
+        return 0;
+    *loan = (struct loan){.far = endpoint->index >= uccs_core.pes, .flag = flag};
+    if (loan->far)
+        loan->room = proto_landing_open((void *)(uintptr_t)content->payload, content->length);
+    else
+        uccs_cma_offer();
+    return loan;
+}
+
+/* Sends an announcement. A blocking call returns when the receiver has read the payload. */
+static int send_loan(const struct uccs_endpoint *endpoint, int slot, enum uccs_am_class cls,
+                     const struct content *content, const struct uccs_op *op)
+{
+    char message[UCCS_MEDIUM_MAX];
+    struct uccs_wait wait uccs_scoped = {0};
+    uint32_t read = 0;
+    bool blocking = !op || !op->nonblocking;
+    uccs_request_t *local = op ? op->local : 0, before = local ? *local : UCCS_REQUEST_NULL;
+    struct loan *loan = lend_memory(endpoint, content, blocking ? &read : 0);
+    if (!loan)
+        return UCCS_ERR_NO_MEMORY;
+    if (local && !blocking && (loan->local = uccs_request_materialise(local)))
+        uccs_request_begin(loan->local);
+    uint64_t at = loan->far ? loan->room.offset : (uintptr_t)content->payload;
+    struct uccs_sending s = {.payload = message, .landed = return_loan, .cookie = loan};
+    s.head.length = (uint32_t)write_announce(message, content, at, false);
+    int status = post_announce(endpoint, slot, cls, &s, op);
+    if (status != UCCS_OK) {
+        end_loan(loan, false);
+        if (local && !uccs_request_object(before)) {
+            uccs_request_free(local);
+            *local = before;
+        }
+        return status;
+    }
+    while (blocking && !atomic_load_acquire(&read)) /* release: end_loan */
+        uccs_am_serve(&wait);
+    if (local && blocking)
+        uccs_request_loaded(local);
+    return UCCS_OK;
+}
+
+/* A handler must not wait until the receiver has read the payload. */
+static bool may_lend(const struct uccs_op *op)
+{
+    return !uccs_handlers_running || (op && op->nonblocking);
+}
+
+int uccs_send(uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload, size_t length,
+              const struct uccs_op *op)
+{
+    int status = uccs_am_check(endpoint, id, cls, payload, length, op);
+    if (lat_unlikely(status != UCCS_OK))
+        return status;
+    if (lat_likely(length <= UCCS_MEDIUM_MAX) || length <= uccs_am_most())
+        return uccs_am_send(endpoint, id, cls, payload, length, op);
+    if (!may_lend(op))
+        return UCCS_ERR_STATE;
+    return send_loan(endpoint, UCCS_AM_LONG + id, cls, &(struct content){.payload = payload, .length = length}, op);
+}
+
+static int send_eager(const struct uccs_endpoint *endpoint, int slot, enum uccs_am_class cls,
+                      const struct content *content, const struct uccs_op *op)
+{
+    char message[UCCS_MEDIUM_MAX];
+    struct uccs_sending s = {.payload = message};
+    s.head.length = (uint32_t)write_announce(message, content, 0, true);
+    int status = post_announce(endpoint, slot, cls, &s, op);
+    if (op && op->local && status == UCCS_OK)
+        uccs_request_loaded(op->local); /* the payload has been copied */
+    return status;
+}
+
+int uccs_send_place(uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *header, size_t header_length,
+                    const void *payload, size_t length, const struct uccs_op *op)
+{
+    const struct content content = {header, payload, header_length, length};
+    int status = uccs_am_check(endpoint, id, cls, payload, length, op);
+    if (status == UCCS_OK && header_length && !header)
+        status = UCCS_ERR_INVALID;
+    if (status == UCCS_OK && header_length > HEADER_MOST)
+        status = UCCS_ERR_TOO_LARGE;
+    if (status != UCCS_OK)
+        return status;
+    if (length <= EAGER_MOST - header_length)
+        return send_eager(endpoint, UCCS_AM_PLACE + id, cls, &content, op);
+    return may_lend(op) ? send_loan(endpoint, UCCS_AM_PLACE + id, cls, &content, op) : UCCS_ERR_STATE;
+}
+
+/* --- Receiving */
+
+static int fetch_near(uint32_t source, const struct announce *announce, char *to)
 {
     const struct uccs_region there = {.owner = (int)source,
                                       .pid = uccs_pe_shared_of(uccs_index((int)source))->pid,
@@ -46,7 +206,7 @@ static bool is_far(uint32_t source)
     return uccs_index((int)source) >= uccs_core.pes;
 }
 
-static struct proto_address lent_place(const struct uccs_announce *announce)
+static struct proto_address lent_place(const struct announce *announce)
 {
     return (struct proto_address){.segment = PROTO_LANDING, .offset = announce->at};
 }
@@ -69,7 +229,7 @@ static void end_fetch(void *argument, bool failed)
     free(fetch);
 }
 
-static int fetch_far(struct uccs_am_token *token, const struct uccs_announce *announce, void *place,
+static int fetch_far(struct uccs_am_token *token, const struct announce *announce, void *place,
                      const struct fetch *what)
 {
     uccs_request_handle handle = UCCS_REQUEST_NULL;
@@ -96,9 +256,9 @@ static int fetch_far(struct uccs_am_token *token, const struct uccs_announce *an
 /* --- Handlers */
 
 /* The sender's half writes it, so a wrong one is a fault of the library or the wire. */
-static struct uccs_announce read_announce(const struct uccs_am_token *token, const void *payload, size_t length)
+static struct announce read_announce(const struct uccs_am_token *token, const void *payload, size_t length)
 {
-    struct uccs_announce announce = {0};
+    struct announce announce = {0};
     size_t rest = length - sizeof announce;
     bool whole = length >= sizeof announce;
     if (whole)
@@ -113,8 +273,8 @@ static struct uccs_announce read_announce(const struct uccs_am_token *token, con
 }
 
 /* Brings the payload into its place. Returns UCCS_OK also when it will come later; the message is pending then. */
-static int bring_payload(struct uccs_am_token *token, const struct uccs_announce *announce, const char *header,
-                         char *place, const struct fetch *fetch)
+static int bring_payload(struct uccs_am_token *token, const struct announce *announce, const char *header, char *place,
+                         const struct fetch *fetch)
 {
     if (!place || !announce->length)
         return UCCS_OK;
@@ -126,10 +286,10 @@ static int bring_payload(struct uccs_am_token *token, const struct uccs_announce
     return UCCS_OK;
 }
 
-void uccs_rendezvous_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)
+static void place_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)
 {
     const struct uccs_handler entry = uccs_handler_read(argument);
-    const struct uccs_announce announce = read_announce(token, payload, length);
+    const struct announce announce = read_announce(token, payload, length);
     const char *header = (const char *)payload + sizeof announce;
     struct fetch fetch = {.block = token->block};
     void *place = 0;
@@ -146,7 +306,7 @@ void uccs_rendezvous_arrived(uccs_am_token_t token, const void *payload, size_t 
         fetch.done(fetch.argument, status == UCCS_OK ? UCCS_OK : UCCS_ERR_FAILED);
 }
 
-static int fetch_long(uint32_t source, const struct uccs_announce *announce, char *to)
+static int fetch_long(uint32_t source, const struct announce *announce, char *to)
 {
     if (!is_far(source))
         return fetch_near(source, announce, to);
@@ -158,10 +318,10 @@ static int fetch_long(uint32_t source, const struct uccs_announce *announce, cha
     return proto_rma_or_end(&get) ? UCCS_OK : UCCS_ERR_FAILED;
 }
 
-void uccs_rendezvous_long_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)
+static void long_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)
 {
     const struct uccs_handler entry = uccs_handler_read(argument);
-    const struct uccs_announce announce = read_announce(token, payload, length);
+    const struct announce announce = read_announce(token, payload, length);
     uint32_t source = token->message->source;
     token->whole = malloc(sizeof *token->whole + announce.length);
     if (!token->whole || fetch_long(source, &announce, token->whole->payload) != UCCS_OK) {
@@ -204,7 +364,7 @@ int uccs_am_register(uccs_context_t context, int id, enum uccs_am_class cls, ucc
     if (!free_for(plain, cls))
         return UCCS_ERR_INVALID;
     uccs_handler_write(plain, cls, handler, argument);
-    uccs_handler_write(&context->handlers[UCCS_AM_LONG + id], cls, uccs_rendezvous_long_arrived, plain);
+    uccs_handler_write(&context->handlers[UCCS_AM_LONG + id], cls, long_arrived, plain);
     return announce_handler();
 }
 
@@ -216,7 +376,7 @@ int uccs_am_register_place(uccs_context_t context, int id, enum uccs_am_class cl
     if (!free_for(entry, cls))
         return UCCS_ERR_INVALID;
     uccs_handler_write(entry, cls, (uccs_am_handler)(void (*)(void))place, argument);
-    uccs_handler_write(&context->handlers[UCCS_AM_PLACE + id], cls, uccs_rendezvous_arrived, entry);
+    uccs_handler_write(&context->handlers[UCCS_AM_PLACE + id], cls, place_arrived, entry);
     return announce_handler();
 }
 
