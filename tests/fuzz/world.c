@@ -327,10 +327,6 @@ void world_open(void)
                  uccs_core.heap_bytes); /* a message may name memory that is not given out */
     const struct uccs_region *region = uccs_region_describe(registered, sizeof registered, UCCS_DOMAIN_CPU);
     world_region = uccs_region_id(region->slot, region->generation);
-    proto_handle(WIRE_BATCH, &proto_on_batch);
-    proto_handle(WIRE_HELLO, &proto_on_hello);
-    proto_handle(WIRE_FLUSH, &proto_on_flush);
-    proto_handle(WIRE_FLUSHED, &proto_on_flushed);
     open_links();
 }
 

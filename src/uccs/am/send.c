@@ -201,28 +201,24 @@ static int post_copied(struct uccs_sending *s, const struct uccs_context *contex
     return status;
 }
 
-/* `stream` is null for messages of the library's own context. */
-static int send_plain(const struct uccs_context *context, struct uccs_stream *stream, uint32_t index, int id,
-                      uint32_t which, const void *payload, size_t length, const struct uccs_op *op)
+/* Begins a message without a payload; `stream` is null for messages of the library's own context. Leaves the cell's room for a payload as
+ * it is: zeroing it would take longer than the rest. */
+static inline void start_sending(struct uccs_sending *s, struct uccs_stream *stream, uint32_t index, uint32_t which,
+                                 int id, size_t length)
 {
-    struct uccs_sending s;
-    uccs_sending_start(&s, index, which, id);
-    s.head.length = (uint32_t)length;
-    s.payload = payload;
-    s.stream = stream;
-    return post_copied(&s, context, op);
-}
-
-/* More than UCCS_SHORT_MAX bytes. */
-static int send_parts(const struct uccs_endpoint *endpoint, int id, enum uccs_am_class cls,
-                      const struct uccs_payload *parts, size_t length, const struct uccs_op *op)
-{
-    struct uccs_sending s;
-    uccs_sending_start(&s, endpoint->index, cls == UCCS_AM_USER ? UCCS_RING_USER : 0, id);
-    s.head.length = (uint32_t)length;
-    s.parts = parts;
-    s.stream = endpoint->stream;
-    return post_copied(&s, endpoint->context, op);
+    s->stream = stream;
+    s->index = index;
+    s->which = which;
+    s->nowait = false;
+    s->head.length = (uint32_t)length;
+    s->head.id = (uint16_t)id;
+    s->head.counter = 0;
+    s->head.weight = 0;
+    s->payload = 0;
+    s->parts = 0;
+    s->block = 0;
+    s->request = 0;
+    s->landed = 0;
 }
 
 bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length, struct uccs_bounce *block)
@@ -308,8 +304,10 @@ int uccs_am_check(const struct uccs_endpoint *endpoint, int id, enum uccs_am_cla
 int uccs_am_send(const struct uccs_endpoint *endpoint, int id, enum uccs_am_class cls, const void *payload,
                  size_t length, const struct uccs_op *op)
 {
-    return send_plain(endpoint->context, endpoint->stream, endpoint->index, id,
-                      cls == UCCS_AM_USER ? UCCS_RING_USER : 0, payload, length, op);
+    struct uccs_sending s;
+    start_sending(&s, endpoint->stream, endpoint->index, cls == UCCS_AM_USER ? UCCS_RING_USER : 0, id, length);
+    s.payload = payload;
+    return post_copied(&s, endpoint->context, op);
 }
 
 /* One message can count on at most half of the region, since it shares the region with all messages on their way. */
@@ -335,15 +333,19 @@ int uccs_send_vector(uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, c
 {
     char small[UCCS_SHORT_MAX];
     size_t length;
+    struct uccs_sending s;
     int status = uccs_am_check(endpoint, id, cls, parts, n, op);
     if (status == UCCS_OK)
         status = check_parts(parts, n, &length);
     if (lat_unlikely(status != UCCS_OK))
         return status;
-    if (length > UCCS_SHORT_MAX)
-        return send_parts(endpoint, id, cls, parts, length, op);
-    gather_parts(small, parts, length);
-    return uccs_am_send(endpoint, id, cls, small, length, op);
+    if (length <= UCCS_SHORT_MAX) {
+        gather_parts(small, parts, length);
+        return uccs_am_send(endpoint, id, cls, small, length, op);
+    }
+    start_sending(&s, endpoint->stream, endpoint->index, cls == UCCS_AM_USER ? UCCS_RING_USER : 0, id, length);
+    s.parts = parts;
+    return post_copied(&s, endpoint->context, op);
 }
 
 int uccs_am_reply(uccs_am_token_t token, int id, enum uccs_am_class cls, const void *payload, size_t length)
@@ -356,8 +358,10 @@ int uccs_am_reply(uccs_am_token_t token, int id, enum uccs_am_class cls, const v
         return UCCS_ERR_TOO_LARGE;
     uint32_t which = UCCS_RING_REPLY | (cls == UCCS_AM_USER ? UCCS_RING_USER : 0);
     struct uccs_stream *stream = token->context->attr.id == PE_SHARED_LIBRARY_CONTEXT ? 0 : &token->context->stream;
-    int status =
-        send_plain(token->context, stream, uccs_index((int)token->message->source), id, which, payload, length, 0);
+    struct uccs_sending s;
+    start_sending(&s, stream, uccs_index((int)token->message->source), which, id, length);
+    s.payload = payload;
+    int status = post_copied(&s, token->context, 0);
     token->replied = status == UCCS_OK;
     return status;
 }

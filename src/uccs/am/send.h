@@ -19,24 +19,6 @@ struct uccs_sending {
     void *cookie;
 };
 
-/* Begins a message without a payload. Leaves the cell's room for a payload as it is: zeroing it would take longer than the
- * rest. */
-static inline void uccs_sending_start(struct uccs_sending *s, uint32_t index, uint32_t which, int id)
-{
-    s->index = index;
-    s->which = which;
-    s->nowait = false;
-    s->head.length = 0;
-    s->head.id = (uint16_t)id;
-    s->head.counter = 0;
-    s->head.weight = 0;
-    s->payload = 0;
-    s->parts = 0;
-    s->block = 0;
-    s->request = 0;
-    s->landed = 0;
-}
-
 /* Sends a message. Copies its payload. Returns UCCS_OK; UCCS_AGAIN or an error, and then has no effect. */
 int uccs_am_post(struct uccs_sending *sending, const struct uccs_context *context, const struct uccs_op *op);
 /* Checks the arguments that all messages have. */

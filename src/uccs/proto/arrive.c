@@ -7,7 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct proto_handler *handlers[WIRE_KINDS]; /* constant while workers are open */
+/* Constant while workers are open. Upper folders register the others. */
+static const struct proto_handler *handlers[WIRE_KINDS] = {
+    [WIRE_PUT] = &proto_on_put,       [WIRE_PUT_BLOCKS] = &proto_on_put_blocks,
+    [WIRE_PARCEL] = &proto_on_parcel, [WIRE_GET] = &proto_on_get,
+    [WIRE_CHANGE] = &proto_on_change, [WIRE_GET_BLOCKS] = &proto_on_get_blocks,
+    [WIRE_DATA] = &proto_on_data,     [WIRE_FLUSH] = &proto_on_flush,
+    [WIRE_KEY] = &proto_on_key,       [WIRE_FLUSHED] = &proto_on_flushed,
+    [WIRE_KEYED] = &proto_on_keyed,   [WIRE_IMPORT] = &proto_on_import,
+    [WIRE_GONE] = &proto_on_gone,     [WIRE_LOCK] = &proto_on_lock,
+    [WIRE_UNLOCK] = &proto_on_unlock, [WIRE_LOCKED] = &proto_on_locked,
+    [WIRE_HELLO] = &proto_on_hello,   [WIRE_BATCH] = &proto_on_batch,
+};
 
 void proto_handle(enum proto_wire_kind kind, const struct proto_handler *handler)
 {
@@ -19,7 +30,6 @@ struct receive {
     struct proto_sent_token token;
     struct proto_arrival arrival;
     void *buffer; /* takes data without a landing buffer; null: the data goes to its place */
-    void *place;  /* where the data goes */
 };
 
 static const struct proto_handler *handler_of(const struct proto_arrival *arrival)
@@ -84,8 +94,7 @@ static void fetch_data(const struct proto_arrival *arrival, void *rest)
     struct receive *receive = uccs_must_have(malloc(sizeof *receive), "data of", (int)arrival->header.from);
     *receive = (struct receive){.token.done = end_receive, .arrival = *arrival};
     atomic_fence_release(); /* the transport's stores, too, stay behind earlier stores */
-    receive->place = room_for(receive);
-    switch (proto_transport->receive(arrival->worker->at, rest, receive->place, arrival->bytes, receive)) {
+    switch (proto_transport->receive(arrival->worker->at, rest, room_for(receive), arrival->bytes, receive)) {
     case TRANSPORT_PENDING: break;
     case TRANSPORT_DONE: finish_receive(receive); break;
     default: uccs_fail_process_lost("the data of PE %u did not come: the connection is lost", arrival->header.from);

@@ -452,7 +452,7 @@ static int issue_accumulate(const struct proto_op *op)
     started.nonblocking = true;
     started.request = &handle;
     const int status = accumulate_pieces(&started);
-    proto_wait_for(worker, &all);
+    proto_await(worker, &all.pending);
     return status == UCCS_OK && all.error ? UCCS_ERR_STALE : status;
 }
 

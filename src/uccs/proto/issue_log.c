@@ -318,7 +318,7 @@ bool proto_log_quiet(struct proto_issue_log *log, const int *pes, size_t npes)
     struct proto_worker *worker = log->workers.own;
     if (!flush_log(log, pes, npes, &all, true))
         uccs_fail("no memory for a flush");
-    proto_wait_for(worker, &all);
+    proto_await(worker, &all.pending);
     pthread_mutex_lock(&worker->lock);
     tidy_log(log);
     proto_flush_touched(worker, 0, false);

@@ -232,7 +232,7 @@ static bool all_know(uint64_t region, uint64_t *busy)
     for (int pe = 0; pe < uccs_core.npes; pe++)
         if (busy[pe])
             tell_importer(pe, region, &busy[pe], &all);
-    proto_wait_for(proto_service_worker(), &all);
+    proto_await(proto_service_worker(), &all.pending);
     for (int pe = 0; pe < uccs_core.npes; pe++)
         know &= !busy[pe];
     return know;

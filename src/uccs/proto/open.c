@@ -132,16 +132,7 @@ static void allow_connections(void)
     (void)setrlimit(RLIMIT_NOFILE, &files); /* where it fails, the connection that finds no room says so */
 }
 
-static void handle_own_kinds(void)
-{
-    proto_handle(WIRE_BATCH, &proto_on_batch);
-    proto_handle(WIRE_HELLO, &proto_on_hello);
-    proto_handle(WIRE_FLUSH, &proto_on_flush);
-    proto_handle(WIRE_FLUSHED, &proto_on_flushed);
-    proto_handle(WIRE_KEYED, &proto_on_keyed);
-}
-
-static int start_workers(void)
+int proto_open(void)
 {
     if ((int)uccs_core.pes == uccs_core.npes)
         return 0;
@@ -149,7 +140,6 @@ static int start_workers(void)
         log_line("a job on several nodes has at most %d PEs", PROTO_PES);
         return -1;
     }
-    handle_own_kinds();
     allow_connections();
     proto_wire = choose_wire();
     if (open_transport() != 0 || proto_names_publish() != 0)
@@ -216,7 +206,7 @@ static void free_keys(void)
     proto_key_close();
 }
 
-static void end_workers(void)
+void proto_close(void)
 {
     if (!proto_active)
         return;
@@ -235,32 +225,7 @@ static void end_workers(void)
     proto_has_direct = false;
 }
 
-/* --- The life */
-
-int proto_open(void)
-{
-    proto_handle(WIRE_PUT, &proto_on_put);
-    proto_handle(WIRE_PUT_BLOCKS, &proto_on_put_blocks);
-    proto_handle(WIRE_PARCEL, &proto_on_parcel);
-    proto_handle(WIRE_GET, &proto_on_get);
-    proto_handle(WIRE_GET_BLOCKS, &proto_on_get_blocks);
-    proto_handle(WIRE_CHANGE, &proto_on_change);
-    proto_handle(WIRE_DATA, &proto_on_data);
-    proto_handle(WIRE_KEY, &proto_on_key);
-    proto_handle(WIRE_IMPORT, &proto_on_import);
-    proto_handle(WIRE_GONE, &proto_on_gone);
-    proto_handle(WIRE_LOCK, &proto_on_lock);
-    proto_handle(WIRE_UNLOCK, &proto_on_unlock);
-    proto_handle(WIRE_LOCKED, &proto_on_locked);
-    return start_workers();
-}
-
 const char *proto_network(void)
 {
     return proto_transport->name;
-}
-
-void proto_close(void)
-{
-    end_workers();
 }

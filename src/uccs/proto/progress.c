@@ -10,20 +10,23 @@
 #include <poll.h>
 #include <stdio.h>
 
-/* Returns non-zero when something came in or has left, else 0. */
-static int look_once(struct proto_worker *worker)
+/* Handles what waits on the worker: all of it, or what one look finds. Returns how many messages came in or left. */
+static int look_at(struct proto_worker *worker, bool all)
 {
+    int count, sum = 0;
     if (worker->hung)
         proto_nudge(worker);
     proto_land_wanted(worker);
+    do {
+        if (worker->coalescing)
+            proto_coalesce_push_all(worker);
+        sum += count = proto_transport->progress(worker->at);
+    } while (all && count);
     if (worker->coalescing)
         proto_coalesce_push_all(worker);
-    int count = proto_transport->progress(worker->at);
-    if (worker->coalescing)
-        proto_coalesce_push_all(worker);
-    if (count)
+    if (sum)
         uccs_eventcount_tell(&worker->events);
-    return count;
+    return sum;
 }
 
 /* Returns true when the transport holds none of the worker's messages any more; false: the thread must look again. */
@@ -31,7 +34,7 @@ static bool poll_clear(struct proto_worker *worker)
 {
     if (pthread_mutex_trylock(&worker->lock) != 0)
         return false;
-    look_once(worker);
+    look_at(worker, false);
     bool clear = worker->sending == 0;
     uccs_eventcount_unlock(&worker->events, &worker->lock);
     return clear;
@@ -49,23 +52,6 @@ static void send_left(void)
         (void)atomic_fetch_or_seqcst(&proto_workers_left, again);
 }
 
-/* Handles all waiting messages under the worker's lock. Returns how many came in or left. */
-static int handle_all(struct proto_worker *worker)
-{
-    int count, all = 0;
-    if (worker->hung)
-        proto_nudge(worker);
-    proto_land_wanted(worker);
-    do {
-        proto_coalesce_push_all(worker);
-        count = proto_transport->progress(worker->at);
-        all += count;
-    } while (count);
-    if (all)
-        uccs_eventcount_tell(&worker->events);
-    return all;
-}
-
 /* Messages that a thread of the program has just left may still leave together with its next ones, so they wait for the
  * next look. A thread of the program that holds the lock may be about to poll; or it is stuck on a dead launcher, which the lines
  * tell (their alarm wakes the progress thread). */
@@ -77,7 +63,7 @@ static enum uccs_served serve_worker(void)
     send_left();
     if (pthread_mutex_trylock(&worker->lock) != 0)
         return UCCS_SERVED_SOON;
-    int count = handle_all(worker);
+    int count = look_at(worker, true);
     bool armed = !worker->coalescing && proto_transport->arm(worker->at);
     atomic_store_seqcst(&proto_asleep, armed); /* either I see the worker's bit, or it sees me asleep */
     uccs_eventcount_unlock(&worker->events, &worker->lock);
@@ -121,7 +107,7 @@ int proto_poll(struct proto_worker *worker)
     }
     uint32_t polls = worker->polls + 1;
     atomic_store_relaxed(&worker->polls, polls); /* a hint for progress.c */
-    int count = look_once(worker);
+    int count = look_at(worker, false);
     uccs_eventcount_unlock(&worker->events, &worker->lock);
     if (lat_unlikely(polls % POLLS_A_LOOK == 0))
         uccs_keepalive_poll(); /* a process without the progress thread needs it */
@@ -198,24 +184,15 @@ static void follow_leader(struct uccs_follower *me, struct proto_worker *worker,
         proto_pause(worker, wait);
 }
 
-void proto_wait_for(struct proto_worker *worker, const struct uccs_request *all)
+void proto_await(struct proto_worker *worker, const uint32_t *word)
 {
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
-    struct uccs_follower me;
-    uccs_follower_begin(&me, &worker->events, &worker->lock);
-    while (atomic_load_acquire(&all->pending) != 1) /* acqrel: uccs_request_finish */
-        follow_leader(&me, worker, &wait);
-    uccs_follower_end(&me);
-}
-
-void proto_await(struct proto_worker *worker, const uint32_t *flag)
-{
-    if (lat_likely(atomic_load_acquire(flag))) /* release: proto_send_free, proto_pending_settle */
+    if (lat_likely(atomic_load_acquire(word) ==
+                   1)) /* release: proto_send_free, proto_pending_settle, uccs_request_finish */
         return;
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
     struct uccs_follower me;
     uccs_follower_begin(&me, &worker->events, &worker->lock);
-    while (!atomic_load_acquire(flag)) /* the same */
+    while (atomic_load_acquire(word) != 1) /* the same */
         follow_leader(&me, worker, &wait);
     uccs_follower_end(&me);
 }

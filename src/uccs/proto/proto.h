@@ -149,10 +149,9 @@ void proto_issue_ask(struct proto_send *send, struct proto_pending *ask);
 extern _Thread_local bool proto_never_waits;
 /* Returns true when too many messages wait in the transport. */
 bool proto_busy(const struct proto_worker *worker);
-/* Waits for a flag, and moves the worker on meanwhile. */
-void proto_await(struct proto_worker *worker, const uint32_t *flag);
-/* The same until the request counts its owner alone, who is the caller. It has no parent, so nobody frees it. */
-void proto_wait_for(struct proto_worker *worker, const struct uccs_request *all);
+/* Waits until a word is 1, and moves the worker on meanwhile: a flag, or the count of a request of the caller's that counts its owner
+ * alone then. Such a request has no parent, so nobody frees it. */
+void proto_await(struct proto_worker *worker, const uint32_t *word);
 /* Moves the worker on once. Returns non-zero when something came in or has left, else 0. */
 int proto_progress(struct proto_worker *worker);
 /* The body of a loop that waits for messages of the worker: moves the worker on once and, when that found nothing, spins, yields

@@ -110,7 +110,7 @@ void proto_quiet_workers(uint64_t workers, const int *pes, size_t npes)
         wanted |= UINT64_C(1) << worker->number;
     }
     if (wanted && !(wanted & (wanted - 1)))
-        proto_wait_for(&proto_workers[__builtin_ctzll(wanted)], &all);
+        proto_await(&proto_workers[__builtin_ctzll(wanted)], &all.pending);
     else
         wait_for_some(wanted, &all);
     EACH_WORKER(worker, done, wanted)

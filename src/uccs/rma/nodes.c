@@ -192,7 +192,7 @@ static int fetch_far(struct uccs_rma *rma)
     op.request = op.nonblocking ? &handle : 0;
     int status = issue_messages(rma, &op, 0);
     if (op.nonblocking)
-        proto_wait_for(proto_worker_of(op.on), &all);
+        proto_await(proto_worker_of(op.on), &all.pending);
     if (status == UCCS_ERR_STALE || (status == UCCS_OK && all.error))
         return refusal_error(rma->memory);
     if (status != UCCS_OK)

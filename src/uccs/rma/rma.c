@@ -21,7 +21,7 @@ static inline bool is_plain(uccs_endpoint_t endpoint, uccs_memory_t memory, size
 }
 
 static __attribute__((noinline)) int run_move(enum uccs_rma_kind kind, uccs_endpoint_t endpoint, uccs_memory_t memory,
-                                          size_t offset, const void *local, size_t length, const struct uccs_op *op)
+                                              size_t offset, const void *local, size_t length, const struct uccs_op *op)
 {
     return uccs_rma_run(&(struct uccs_rma){.kind = kind,
                                            .endpoint = endpoint,
@@ -30,24 +30,6 @@ static __attribute__((noinline)) int run_move(enum uccs_rma_kind kind, uccs_endp
                                            .local = (char *)local,
                                            .length = length,
                                            .op = op});
-}
-
-static inline int put_plain(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const void *source,
-                            size_t length, const struct uccs_op *op)
-{
-    if (!is_plain(endpoint, memory, offset, length, op) || !source)
-        return run_move(RMA_PUT, endpoint, memory, offset, source, length, op);
-    copy_plain(memory->near + offset, source, length);
-    return UCCS_OK;
-}
-
-static inline int get_plain(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, void *dest, size_t length,
-                            const struct uccs_op *op)
-{
-    if (!is_plain(endpoint, memory, offset, length, op) || !dest)
-        return run_move(RMA_GET, endpoint, memory, offset, dest, length, op);
-    copy_plain(dest, memory->near + offset, length);
-    return UCCS_OK;
 }
 
 static int move_blocks(enum uccs_rma_kind kind, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
@@ -81,13 +63,19 @@ static int move_pieces(enum uccs_rma_kind kind, uccs_endpoint_t endpoint, uccs_m
 int uccs_put(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const void *source, size_t length,
              const struct uccs_op *op)
 {
-    return put_plain(endpoint, memory, offset, source, length, op);
+    if (!is_plain(endpoint, memory, offset, length, op) || !source)
+        return run_move(RMA_PUT, endpoint, memory, offset, source, length, op);
+    copy_plain(memory->near + offset, source, length);
+    return UCCS_OK;
 }
 
 int uccs_get(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, void *dest, size_t length,
              const struct uccs_op *op)
 {
-    return get_plain(endpoint, memory, offset, dest, length, op);
+    if (!is_plain(endpoint, memory, offset, length, op) || !dest)
+        return run_move(RMA_GET, endpoint, memory, offset, dest, length, op);
+    copy_plain(dest, memory->near + offset, length);
+    return UCCS_OK;
 }
 
 int uccs_put_blocks(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const void *source,
