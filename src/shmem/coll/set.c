@@ -35,7 +35,6 @@ _Static_assert(SHMEM_SYNC_VALUE == TEAM_FLAG_AT_REST, "the flags of a group with
 
 struct set {
     struct set *next;
-    int start, stride, size;
     struct uccs_team group;
 };
 
@@ -53,7 +52,8 @@ static struct set **bucket_of(int start, int stride, int size, const long *psync
 static struct set *find_set(struct set *const *bucket, int start, int stride, int size, const long *psync)
 {
     struct set *set = atomic_load_acquire(bucket); /* release: add_set */
-    while (set && (set->group.flags != psync || set->start != start || set->stride != stride || set->size != size))
+    while (set && (set->group.flags != psync || set->group.start + (int)uccs_core.first != start ||
+                   set->group.stride != stride || set->group.size != size))
         set = set->next;
     return set;
 }
@@ -133,9 +133,6 @@ static struct set *make_set(const char *call, int start, int stride, int size, l
     struct set *set = calloc(1, sizeof *set);
     if (!set)
         lat_fail(call, "no memory for an active set");
-    set->start = start;
-    set->stride = stride;
-    set->size = size;
     struct uccs_team *group = &set->group;
     *group = (struct uccs_team){.rank = (uccs_core.me - start) / stride,
                                 .size = size,

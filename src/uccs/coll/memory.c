@@ -36,35 +36,40 @@ static uint64_t reached_by(const struct uccs_coll *c, int rank, int line)
     return atomic_load_acquire(theirs); /* release: tell_reached */
 }
 
-/* Goes on where the last look stopped. Returns true when all members' lines have reached the collective. */
-static bool all_reached(struct uccs_coll *c, int line)
-{
-    for (; c->memory.looked < c->size; c->memory.looked++)
-        if (reached_by(c, c->memory.looked, line) < c->memory.number)
-            return false;
-    c->memory.looked = 0;
-    return true;
-}
-
 static bool has_root(const struct uccs_coll *c)
 {
     return c->kind == UCCS_COLL_BROADCAST;
 }
 
+/* Returns the first member from `rank` on that must come, or be done, and whose line has not reached the collective; `size`: none. */
+static int first_missing(const struct uccs_coll *c, int line, int rank)
+{
+    if (line == TEAM_POSTED && has_root(c))
+        return reached_by(c, c->root, line) < c->memory.number ? c->root : c->size;
+    while (rank < c->size && reached_by(c, rank, line) >= c->memory.number)
+        rank++;
+    return rank;
+}
+
+/* Goes on where the last look stopped. Returns true when none is missing. */
+static bool all_reached(struct uccs_coll *c, int line)
+{
+    c->memory.looked = first_missing(c, line, c->memory.looked);
+    if (c->memory.looked < c->size)
+        return false;
+    c->memory.looked = 0;
+    return true;
+}
+
 static bool all_ready(struct uccs_coll *c)
 {
-    return has_root(c) ? reached_by(c, c->root, TEAM_POSTED) >= c->memory.number : all_reached(c, TEAM_POSTED);
+    return all_reached(c, TEAM_POSTED);
 }
 
 /* Returns true when members may wait for what I have just stored in this line: I am the last one. */
 static bool ends_wait(const struct uccs_coll *c, int line)
 {
-    if (line == TEAM_POSTED && has_root(c))
-        return c->root == c->rank;
-    for (int rank = 0; rank < c->size; rank++)
-        if (reached_by(c, rank, line) < c->memory.number)
-            return false;
-    return true;
+    return first_missing(c, line, 0) == c->size && (line == TEAM_COPIED || !has_root(c) || c->root == c->rank);
 }
 
 /* Stores the collective's number in my line, and wakes the progress threads of members that wait for it. Nobody is woken
@@ -302,21 +307,11 @@ static void release_team(struct uccs_coll *c)
                                   1); /* acquire: lat_team_destroy; the team may be gone now */
 }
 
-/* Returns a member that this split-phase collective of a team on one node waits for, or -1 when there is none. */
-static int missing_member(const struct uccs_coll *c)
-{
-    const bool left = c->memory.copied;
-    for (int rank = 0; rank < c->size; rank++)
-        if ((left || !has_root(c) || c->root == rank) &&
-            reached_by(c, rank, left ? TEAM_COPIED : TEAM_POSTED) < c->memory.number)
-            return rank;
-    return -1;
-}
-
+/* On one node a split-phase one waits for the members that have not come, then for those that are not done. */
 static void reason_memory(const struct uccs_coll *c, struct uccs_reason *reason)
 {
-    const int rank = c->memory.team->far ? -1 : missing_member(c);
-    if (rank >= 0)
+    const int rank = c->memory.team->far ? c->size : first_missing(c, c->memory.copied ? TEAM_COPIED : TEAM_POSTED, 0);
+    if (rank < c->size)
         reason->on = uccs_reason_pe(uccs_team_pe(c->memory.team, rank));
 }
 

@@ -30,7 +30,7 @@ static inline void describe_blocks(struct uccs_coll *c, enum uccs_coll_kind kind
     m->blocks = (struct proto_blocks){.block = bytes, .count = 1};
     m->dest_step = shape->dest_by_sender ? (ptrdiff_t)bytes : 0;
     m->source_step = shape->source_by_receiver ? (ptrdiff_t)bytes : 0;
-    m->at_root = m->inclusive = m->push = m->quiet = m->later = false;
+    m->at_root = m->inclusive = m->push = m->quiet = false;
     m->nothing = bytes == 0;
     m->starts = 0;
 }
@@ -55,21 +55,19 @@ static uccs_coll_step *const *const far_plans[UCCS_COLL_NAMED][UCCS_NAMED_PLANS]
     [UCCS_COLL_SCAN] = {[UCCS_BY_GATHER] = uccs_gather_fold},
 };
 
-/* Carries out a blocking collective. alltoalls has no rails: members push their blocks. */
-static void run_plan(struct uccs_coll *c, enum uccs_plan plan)
+/* Starts a collective as an operation of the request; or (null) carries it out. alltoalls has no rails: members push their blocks. */
+static void run_plan(struct uccs_coll *c, enum uccs_plan plan, uccs_request_handle *request)
 {
+    c->memory.later = request != 0;
+    if (request) {
+        if (uccs_coll_start(c, request) == UCCS_OK)
+            return;
+        log_mistake("%s: no memory for a request", c->call);
+        rte_abort(LAT_EXIT);
+    }
     c->step = far_plans[c->kind][plan];
     c->memory.push = plan == UCCS_BY_PUSH || plan == UCCS_BY_RAIL;
     uccs_coll_run(c);
-}
-
-static void start_later(struct uccs_coll *c, uccs_request_handle *request)
-{
-    c->memory.later = true;
-    if (uccs_coll_start(c, request) == UCCS_OK)
-        return;
-    log_mistake("%s: no memory for a request", c->call);
-    rte_abort(LAT_EXIT);
 }
 
 void uccs_team_barrier_nb(const char *call, struct uccs_team *team, bool quiet, uccs_request_handle *request)
@@ -77,7 +75,7 @@ void uccs_team_barrier_nb(const char *call, struct uccs_team *team, bool quiet, 
     struct uccs_coll c;
     describe_blocks(&c, UCCS_COLL_BARRIER, call, team, 0, 0, 0);
     c.memory.quiet = quiet;
-    start_later(&c, request);
+    run_plan(&c, UCCS_BY_PULL, request);
 }
 
 /* --- Moving blocks: small ones, then long or split-phase ones */
@@ -89,10 +87,7 @@ static void broadcast_long(enum uccs_plan plan, const char *call, struct uccs_te
     describe_blocks(&c, UCCS_COLL_BROADCAST, call, team, dest, source, bytes);
     c.root = root;
     c.memory.at_root = at_root;
-    if (request)
-        start_later(&c, request);
-    else
-        run_plan(&c, plan);
+    run_plan(&c, plan, request);
 }
 
 void uccs_team_broadcast(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes,
@@ -115,10 +110,7 @@ static void move_long(enum uccs_coll_kind kind, enum uccs_plan plan, const char 
 {
     struct uccs_coll c;
     describe_blocks(&c, kind, call, team, dest, source, bytes);
-    if (request)
-        start_later(&c, request);
-    else
-        run_plan(&c, plan);
+    run_plan(&c, plan, request);
 }
 
 void uccs_team_allgather(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes,
@@ -158,7 +150,7 @@ void uccs_team_alltoalls(const char *call, struct uccs_team *team, void *dest, c
     c.memory.source_step = from * (ptrdiff_t)n;
     if (n > 1 && (dst != 1 || sst != 1))
         c.memory.blocks = (struct proto_blocks){.block = size, .count = n, .there = from, .here = to};
-    run_plan(&c, uccs_coll_choose(UCCS_COLL_ALLTOALLS, team, c.bytes));
+    run_plan(&c, uccs_coll_choose(UCCS_COLL_ALLTOALLS, team, c.bytes), 0);
 }
 
 /* --- Folding */
@@ -178,10 +170,7 @@ static void reduce_long(enum uccs_plan plan, const char *call, struct uccs_team 
 {
     struct uccs_coll c;
     describe_fold(&c, UCCS_COLL_ALLREDUCE, call, team, dest, source, n, kind, op);
-    if (request)
-        start_later(&c, request);
-    else
-        run_plan(&c, plan_of_fold(&c, plan, kind));
+    run_plan(&c, plan_of_fold(&c, plan, kind), request);
 }
 
 void uccs_team_reduce(const char *call, struct uccs_team *team, void *dest, const void *source, size_t n,
@@ -221,6 +210,6 @@ void uccs_team_scan(const char *call, struct uccs_team *team, void *dest, const 
         struct uccs_coll c;
         describe_fold(&c, UCCS_COLL_SCAN, call, team, dest, source, n, kind, FOLD_SUM);
         c.memory.inclusive = inclusive;
-        run_plan(&c, plan_of_fold(&c, plan, kind));
+        run_plan(&c, plan_of_fold(&c, plan, kind), 0);
     }
 }
