@@ -338,6 +338,6 @@ int main(int argc, char **argv)
     for (int pe = 0; pe < bench.pes; pe++)
         shmemx_ct_create(&done_by[pe]);
     shmem_barrier_all();
-    measure(bench.quick ? 2 : 5);
+    measure(bench.quick ? 2 : 3);
     return bench_end("ssca1", wrong);
 }

@@ -42,12 +42,12 @@ RATES = tuple(Beside(f"am_rate.{size}", "ucp_am_bw", size, 50000 if size < 4096 
 
 
 def over(program, pes, beside=(), args=(), name=None):
-    return Run(f"{name or program}-{pes}", program, pes, args, "hosts", True if pes == 2 else YIELDING, beside)
+    return Run(f"{name or program}-{pes}", program, pes, args, "hosts", True if pes == 2 else YIELDING, beside, limit=180 if program == "ssca1" else 90)
 
 
 RUNS = [
     over("notify", 2, LATENCIES + TAG_LATENCY), over("latency", 2, LATENCIES[:1]), over("barrier", 2, LATENCIES[:1]),
-    over("barrier", 4)._replace(peers=True), over("barrier", 8), *[over("latency", pes)._replace(peers=True) for pes in CROWDED], over("bandwidth", 2, TAG_STREAMS + PUT_STREAM), over("requests", 2, RATES),
+    over("barrier", 4)._replace(peers=True), over("barrier", 8), over("latency", 4)._replace(peers=True), over("latency", 8), over("bandwidth", 2, TAG_STREAMS + PUT_STREAM), over("requests", 2, RATES),
     *[over("coll", pes, args=("--all",)) for pes in PES], *[over("exchange", pes) for pes in PES],
     *[over("ssca1", pes, args=("14", "--quick")) for pes in PES], *[over("wavefront", pes) for pes in WAVEFRONT_PES],
     *[over("wavefront", 4, args=("1280", str(columns)), name=f"wide{columns}.wavefront") for columns in COLUMNS],

@@ -39,7 +39,7 @@ RUNS = [
     Run("stencil-2", "stencil", 2, ("100", "12800", "1280", "--json"), kind="example"),
     Run("isort-2", "isort", 2, ("24", "--json"), kind="example"), Run("dataflow-2", "dataflow", 2, peers=("openmpi",)),
     *[Run(f"launch-{pes}", "launch", pes, kind="timed", beside=SPAWN, quick=pes < 256, heavy=pes == 256) for pes in (2, 16, 256)],
-    Run("requests-2", "requests", 2), Run("notify-2", "notify", 2, beside=HOP), *some("exchange", EXCHANGE_PES), *some("ssca1", SSCA1_PES),
+    Run("requests-2", "requests", 2), Run("notify-2", "notify", 2, beside=HOP), *some("exchange", EXCHANGE_PES), *some("ssca1", SSCA1_PES, limit=180),
     *some("wavefront", WAVEFRONT_PES)]
 
 
