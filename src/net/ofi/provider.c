@@ -84,10 +84,13 @@ static const char *choose_provider(void)
         return 0;
     if (status == -FI_ENOSYS)
         return "this libfabric is older than 1.14; set LATERAL_TRANSPORTS=tcp";
+    const char *interface = getenv("LATERAL_INTERFACE");
+    const bool named = interface && *interface;
     snprintf(reason, sizeof reason,
-             "libfabric has no provider%s%.64s with messages (%s): see fi_info -t FI_EP_RDM, or set "
+             "libfabric has no provider%s%.64s with messages%s%.16s (%s): see fi_info -t FI_EP_RDM, or set "
              "LATERAL_TRANSPORTS=tcp",
-             provider ? " named in FI_PROVIDER=" : "", provider ? provider : "", fi_strerror(-status));
+             provider ? " named in FI_PROVIDER=" : "", provider ? provider : "",
+             named ? " on the interface of LATERAL_INTERFACE=" : "", named ? interface : "", fi_strerror(-status));
     return reason;
 }
 
