@@ -164,6 +164,8 @@ static void merge_kinds(void)
             set[i] = SHMEMX_REQUEST_NULL;
         CHECK_EQ(shmemx_request_create(SHMEMX_REQUEST_SHARED, &set[1]), 0);
         CHECK_EQ(shmemx_request_create(SHMEMX_REQUEST_PRIVATE, &set[2]), 0);
+        shmem_long_p(&far_area[me % WORDS], value, next_pe);
+        shmem_quiet(); /* the get may overtake the puts below */
         shmemx_long_put_nbe(&far_area[me % WORDS], &value, 1, next_pe, &set[1]);
         shmemx_long_put_nbe(&far_area[me % WORDS], &value, 1, next_pe, &set[3]);
         shmemx_long_get_nbe(&got, &far_area[me % WORDS], 1, next_pe, &set[4]);
