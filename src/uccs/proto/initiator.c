@@ -400,9 +400,9 @@ static bool copy_operand(const struct proto_op *op, const void *operand, size_t 
 static int issue_change(const struct proto_op *op, const struct uccs_accumulate_op *change, const void *operand)
 {
     struct call call;
-    const size_t whole = uccs_accumulate_operand(change), bytes = proto_operand_data(change);
+    const size_t whole = uccs_accumulate_operand(change), bytes = proto_operand_data(whole);
     if (!copy_operand(op, operand, bytes, &call.payload) ||
-        !begin_call(op, WIRE_CHANGE, op->dest, uccs_accumulate_bytes(change), &call))
+        !begin_call(op, WIRE_CHANGE, op->dest, op->dest ? uccs_accumulate_bytes(change) : 0, &call))
         return UCCS_ERR_NO_MEMORY;
     struct wire_header *header = &call.send->header;
     call.send->counts = true;

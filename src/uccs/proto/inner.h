@@ -426,10 +426,9 @@ void proto_thread_prepare(void);
 extern const struct proto_handler proto_on_data;
 
 /* Returns how many bytes of a change's operand are the message's data: all, or none, when the header holds it. */
-static inline size_t proto_operand_data(const struct uccs_accumulate_op *change)
+static inline size_t proto_operand_data(size_t operand)
 {
-    const size_t bytes = uccs_accumulate_operand(change);
-    return bytes > PROTO_OPERAND ? bytes : 0;
+    return operand > PROTO_OPERAND ? operand : 0;
 }
 
 /* segment.c. Returns the local address of the header's memory; null when its region has been released. Ends the job when

@@ -273,7 +273,8 @@ static bool land_change(struct proto_arrival *arrival, const void *data)
         buffer = uccs_must_have(malloc(bytes), "old values for", (int)header->from);
     void *old = buffer ? buffer : word;
     if (to) {
-        apply_change(header, &change, to, proto_operand_data(&change) ? data : (const char *)header->change.operand,
+        apply_change(header, &change, to,
+                     proto_operand_data(uccs_accumulate_operand(&change)) ? data : (const char *)header->change.operand,
                      wanted ? old : 0);
         run_notices(arrival, data, header->change.notices);
     }

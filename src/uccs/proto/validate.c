@@ -47,7 +47,8 @@ static bool is_change(const struct wire_header *h, size_t bytes)
 {
     const struct uccs_accumulate_op asked = {h->change.type, h->change.how, h->change.n};
     return uccs_accumulate_exists(&asked) && (asked.how != UCCS_ACCUMULATE_SWAP || asked.n == 1) && asked.n &&
-           uccs_accumulate_bytes(&asked) <= TRANSPORT_SHORT && proto_operand_data(&asked) == bytes;
+           uccs_accumulate_bytes(&asked) <= TRANSPORT_SHORT &&
+           proto_operand_data(uccs_accumulate_operand(&asked)) == bytes;
 }
 
 /* Some of the library's own messages stay on the node, since they name memory of the node. */
