@@ -1,11 +1,13 @@
-# A recipe for Spack: copy it to packages/lateral/ of a repository of your own (spack repo create).
+# A recipe for Spack 1.0 or later: copy it to packages/lateral/ of a repository of your own
+# (spack repo create).
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
+
 from spack.package import *
-from spack_repo.builtin.build_systems.cmake import CMakePackage
 
 
 class Lateral(CMakePackage):
-    """One-sided communication: all of OpenSHMEM 1.6, requests, counting puts, split-phase collectives, the one-sided
-    functions of MPI programs, and UCCS, the substrate below them."""
+    """One-sided communication: all of OpenSHMEM 1.6, requests, counting puts, split-phase
+    collectives, the one-sided functions of MPI programs, and UCCS, the substrate below them."""
 
     homepage = "https://github.com/OWNER/lateral"
     git = "https://github.com/OWNER/lateral.git"
@@ -51,6 +53,6 @@ class Lateral(CMakePackage):
                 args.append(self.define(f"LATERAL_{name.upper()}_CC", self.spec["mpi"].mpicc))
         return args
 
-    def setup_run_environment(self, env):
+    def setup_run_environment(self, env: EnvironmentModifications) -> None:
         env.set("LATERAL_CC", "cc")
         env.set("LATERAL_CXX", "c++")

@@ -130,12 +130,14 @@ def load_spack(path):
     def directive(name):
         return lambda *args, **more: noted.setdefault(name, []).append((args, more))
     package = types.ModuleType("spack.package")
-    for name in ("license", "version", "variant", "depends_on", "generator", "conflicts"):
+    for name in ("license", "version", "variant", "depends_on", "conflicts"):
         setattr(package, name, directive(name))
+    package.EnvironmentModifications = object
     base = types.ModuleType("base")
     base.CMakePackage = type("CMakePackage", (), {
         "define": lambda self, name, value: f"-D{name}={'ON' if value is True else 'OFF' if value is False else value}",
         "define_from_variant": lambda self, name, variant: self.define(name, self.spec.variants[variant])})
+    base.generator = directive("generator")
     sys.modules |= {"spack": types.ModuleType("spack"), "spack.package": package, "spack_repo": base, "spack_repo.builtin": base,
                     "spack_repo.builtin.build_systems": base, "spack_repo.builtin.build_systems.cmake": base}
     space = {}
