@@ -4,6 +4,8 @@
     module.py --list           the groups, one a line
     module.py GROUP            inside of a job
 """
+import array as carray
+import contextlib
 import gc
 import sys
 import threading
@@ -314,6 +316,197 @@ def threads(me, n):
 
 
 @group
+def buffers(me, n):
+    """The other side of a put or get is any object with a buffer; what would be written and must not is refused."""
+    to, before = (me + 1) % n, (me - 1) % n
+    with shmem.allocated(6, "u1") as a, shmem.allocated(3) as f:
+        shmem.put(a, bytes([me + 1, 2, 3]), to)
+        shmem.put(a[3:], bytearray([4, 5]), to)
+        shmem.put_nbi(a[5:], memoryview(bytes([6 + me])), to)
+        shmem.put(f, carray.array("d", [0.5, me, 2.5]), to)
+        shmem.barrier_all()
+        assert a.tolist() == [before + 1, 2, 3, 4, 5, 6 + before] and f.tolist() == [0.5, before, 2.5]
+        got, words = bytearray(4), carray.array("d", [0, 0])
+        shmem.get(got, a[1:], to)
+        shmem.get_nbi(words, f[1:], to)
+        shmem.quiet()
+        assert got == bytes([2, 3, 4, 5]) and words.tolist() == [me, 2.5]
+        read_only = np.zeros(3)
+        read_only.flags.writeable = False
+        for dest, source in ((bytes(6), a), (read_only, f), (read_only[::2], f[::2])):
+            refused(ValueError, "dest is read-only", shmem.get, dest, source, to)
+        refused(TypeError, "elements of uint8, source of float64", shmem.put, a, words, to)
+        refused(TypeError, "scalar or a list", shmem.get, [0.0], f, to)
+        refused(ValueError, "do not fit", shmem.put, a, bytes(7), to)
+        assert read_only.tolist() == [0, 0, 0]
+        shmem.put(f[:1], np.float64(8.5), me)
+        assert f[0] == 8.5
+        shmem.barrier_all()
+
+
+@group
+def kinds(me, n):
+    """What waits, tests, p and g do for each type of element."""
+    to, before = (me + 1) % n, (me - 1) % n
+    for dtype in ("i2", "u2", "i4", "u4", "i8", "u8"):
+        with shmem.allocated(2, dtype) as a:
+            shmem.p(a, 7, to, index=1)
+            shmem.wait_until(a, shmem.EQ, 7, index=1)
+            holds = [shmem.test(a, compare, 7, index=1) for compare in (shmem.EQ, shmem.NE, shmem.LT, shmem.LE, shmem.GT, shmem.GE)]
+            assert holds == [True, False, False, True, False, True] and shmem.test(a, shmem.LT, 1), dtype
+            a[0] = np.iinfo(dtype).max
+            shmem.wait_until(a, shmem.GE, int(a[0]))
+            shmem.barrier_all()
+    record = np.dtype([("x", "f8"), ("tag", "i4")])
+    for dtype, value in (("c16", 1 + 2j), ("f16", np.longdouble(1) / 3), ("?", True), ("S5", b"heap"), (record, (0.25, 3)), ("f2", 1.5)):
+        a = shmem.zeros(3, dtype)
+        shmem.p(a, value, to, index=2)
+        shmem.barrier_all()
+        assert a[2] == np.array(value, dtype)[()] == shmem.g(a, to, index=2) and (a[:2] == np.zeros(2, dtype)).all(), dtype
+        shmem.free(a)
+    with shmem.allocated(2, "f4") as a:
+        shmem.atomic_set(a, 0.1, to, index=1)
+        shmem.barrier_all()
+        assert a[1] == np.float32(0.1) and shmem.atomic_swap(a, 2, me, index=1) == float(np.float32(0.1)) and a[1] == 2
+        refused(TypeError, "not for elements of float32", shmem.wait_until, a, shmem.EQ, 0)
+        refused(TypeError, "not for elements of float32", shmem.atomic_fetch_add, a, 1, 0)
+    refused(TypeError, "no OpenSHMEM type for elements of >i4", shmem.test, np.zeros(1, ">i4"), shmem.EQ, 0)
+
+
+@group
+def slices(me, n):
+    """A slice begins where its first element lies, also for atomics, waits, signals and collectives."""
+    to = (me + 1) % n
+    a, cube, signal = shmem.zeros(12, "i8"), shmem.zeros((3, 4, 5)), shmem.zeros(6, "u8")
+    shmem.put(cube[1, 2], np.arange(5.0), to)
+    shmem.put(cube[2, :, :], np.full((4, 5), 3.0), to)
+    shmem.put_signal(cube[0, 1, 2:4], np.array([8.0, 9.0]), signal[4:], 5, to, index=1)
+    assert shmem.signal_wait_until(signal, shmem.NE, 0, index=5) == 5 and cube[0, 1].tolist() == [0, 0, 8, 9, 0]
+    shmem.barrier_all()
+    assert cube[1].ravel().tolist() == [0] * 10 + [0, 1, 2, 3, 4] + [0] * 5 and (cube[2] == 3).all() and not signal[:5].any()
+    assert shmem.atomic_fetch_add(a[3:6], 7, me, index=1) == 0 and shmem.atomic_fetch(a, me, index=4) == 7
+    assert shmem.g(a[4:], me) == 7 and shmem.test(a[2:], shmem.EQ, 7, index=2)
+    assert shmem.wait_until_some(a[2:8], shmem.GT, 0).tolist() == [2] and shmem.test_any(a[2:8], shmem.EQ, 7) == 2
+    assert shmem.test_some(a[2:8], shmem.EQ, 0, status=[0, 1, 0, 1, 0, 1]).tolist() == [0, 4]
+    assert shmem.wait_until_any(a[4:6], shmem.NE, np.array([7, -1])) == 1
+    assert shmem.test_any(a[:0], shmem.EQ, 0) is None and shmem.wait_until_some(a[:0], shmem.EQ, 0).size == 0
+    shmem.put(a[:0], np.zeros(0, "i8"), to)
+    a[8:10] = me, 1
+    shmem.reduce(a[10:], a[8:10], "sum")
+    assert a[10:].tolist() == [n * (n - 1) // 2, n]
+    for index in (-1, 3):
+        refused(IndexError, f"no element {index} in an array of 3", shmem.atomic_inc, a[3:6], 0, index=index)
+    refused(ValueError, "not contiguous", shmem.atomic_inc, a[::2], 0)
+    refused(ValueError, "not contiguous", shmem.put, cube[:, :, 0], np.zeros((3, 4)), to)
+    refused(ValueError, "not contiguous", shmem.broadcast, a[::2], a[:6])
+    refused(ValueError, "whole elements", shmem.get, np.zeros(2), np.zeros(2, [("x", "f8"), ("y", "i4")])["x"], to)
+    shmem.barrier_all()
+
+
+@group
+def contexts(me, n):
+    """What a context is given works like the same call without one; its quiet completes it."""
+    to, before = (me + 1) % n, (me - 1) % n
+    for options in (0, shmem.CTX_SERIALIZED, shmem.CTX_PRIVATE, shmem.CTX_NOSTORE):
+        with shmem.allocated(8, "i8") as a, shmem.allocated(2, "u8") as signal, shmem.Context(options=options) as ctx:
+            if options != shmem.CTX_NOSTORE:
+                shmem.p(a, me + 1, to, ctx=ctx)
+                shmem.put(a[1:3], np.array([me, 5]), to, ctx=ctx)
+                shmem.put(a[3::2], np.array([me, 0, 6, 0, 7, 0])[::2], to, ctx=ctx)
+                shmem.put_nbi(a[6:7], np.array([9]), to, ctx=ctx)
+                shmem.atomic_inc(a, to, index=4, ctx=ctx)
+                ctx.quiet()
+                shmem.put_signal(a[2:3], np.array([8]), signal, 3, to, index=1, ctx=ctx, nbi=options == 0)
+                shmem.signal_wait_until(signal, shmem.EQ, 3, index=1)
+            else:
+                a[:] = [before + 1, before, 8, before, 1, 6, 9, 7]
+            shmem.barrier_all()
+            assert a.tolist() == [before + 1, before, 8, before, 1, 6, 9, 7], options
+            got = np.zeros(3, "i8")
+            assert shmem.g(a, to, index=5, ctx=ctx) == 6 and shmem.atomic_fetch(a, to, index=6, ctx=ctx) == 9
+            shmem.get_nbi(got[:2], a[4:6], to, ctx=ctx)
+            ctx.quiet()
+            shmem.get(got[2:], a[7:], to, ctx=ctx)
+            assert got.tolist() == [1, 6, 7]
+            refused(IndexError, f"no PE {n}; there are {n}", shmem.get, got, a, n, ctx=ctx)
+            shmem.barrier_all()
+    ctx = shmem.WORLD.context()
+    ctx.destroy()
+    assert ctx.handle is None
+
+
+@group
+def teams(me, n):
+    """Members count from 0 in their team; others take no part."""
+    rows = [shmem.WORLD.split_strided(begin, 2, (n - begin + 1) // 2) for begin in range(min(2, n))]
+    mine, (mates, place) = rows[me % 2], (list(range(me % 2, n, 2)), me // 2)
+    assert [bool(team) for team in rows] == [me % 2 == parity for parity in range(len(rows))]
+    for team in rows:
+        assert (team.my_pe(), team.n_pes()) == ((place, len(mates)) if team else (-1, -1))
+    assert [mine.translate(i, shmem.WORLD) for i in range(len(mates))] == mates
+    assert [shmem.WORLD.translate(i, mine) for i in range(n)] == [i // 2 if i % 2 == me % 2 else -1 for i in range(n)]
+    a, b = shmem.zeros(2 * n, "i8"), shmem.zeros(n, "i8")
+    b[:] = np.arange(n) + 10 * me
+    mine.broadcast(a[:n], b, len(mates) - 1)
+    assert place == len(mates) - 1 or a[:n].tolist() == [i + 10 * mates[-1] for i in range(n)]
+    mine.fcollect(a, b[:1])
+    assert a[:len(mates)].tolist() == [10 * i for i in mates]
+    mine.alltoall(a, b[:len(mates)])
+    assert a[:len(mates)].tolist() == [10 * i + place for i in mates]
+    mine.reduce(a, b[:2], "max") if n > 1 else None
+    assert n == 1 or a[:2].tolist() == [10 * mates[-1], 10 * mates[-1] + 1]
+    mine.scan(a, b[:1])
+    assert a[0] == sum(10 * i for i in mates[:place + 1])
+    mine.sync()
+    refused(IndexError, "no PE", mine.broadcast, a, b, len(mates))
+    refused(shmem.ShmemError, "split_strided failed with status", shmem.WORLD.split_strided, 0, 1, n + 1)
+    mine.destroy()
+    assert not mine and shmem.SHARED.n_pes() <= n and shmem.SHARED.translate(shmem.SHARED.my_pe(), shmem.WORLD) == me
+    shmem.barrier_all()
+
+
+@group
+def workers(me, n):
+    """Each thread has a context of its own, or shares a lock, a request or a counter; one that waits lets the others run."""
+    to, results = (me + 1) % n, []
+    a, total = shmem.zeros(4, "i8"), shmem.zeros(1, "i8")
+    with shmem.Counter() as counter:
+        lock, ready = shmem.Lock(), threading.Barrier(4)
+        some = [shmem.WORLD.context() for _ in range(4)]
+
+        def work(i):
+            ready.wait()
+            for _ in range(20):
+                shmem.atomic_add(a, i + 1, to, index=i, ctx=some[i])
+            some[i].quiet()
+            with lock if i == 0 else contextlib.nullcontext():      # a lock belongs to a PE
+                if i == 0:
+                    shmem.p(total, shmem.g(total, 0) + me, 0)
+                    shmem.quiet()
+            request = shmem.Request()
+            back = np.zeros(1, "i8")
+            shmem.get_nbe(back, a[i:i + 1], me, request)
+            request.wait()
+            counter.add(to, i)
+            results.append((i, back[0] <= 20 * (i + 1)))
+        waiting = threading.Thread(target=lambda: results.append(("counted", counter.wait(6))))
+        threads_ = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+        for one in (waiting, *threads_):
+            one.start()
+        for one in (waiting, *threads_):
+            one.join(40)
+        assert sorted(map(str, results)) == sorted(map(str, [(i, np.bool_(True)) for i in range(4)] + [("counted", 6)])), results
+        shmem.barrier_all()
+        assert a.tolist() == [20, 40, 60, 80] and shmem.g(total, 0) == n * (n - 1) // 2
+        for ctx in some:
+            ctx.destroy()
+        shmem.barrier_all()
+        if me == 0:
+            assert lock.test() and not lock.release()
+        lock.free()
+
+
+@group
 def raises(me, n):
     """An exception at one PE ends the job; the others wait in a barrier."""
     if me == n - 1:
@@ -327,6 +520,7 @@ if __name__ == "__main__":
     else:
         import numpy as np
         import lateral.shmem as shmem
+        refused(ValueError, "empty: shmem.init() has not been called", shmem.empty, 3)
         with shmem.job():
             assert shmem.initialized() and shmem.version() == (1, 6) and shmem.init() == shmem.THREAD_MULTIPLE
             GROUPS[sys.argv[1]](shmem.my_pe(), shmem.n_pes())

@@ -23,9 +23,24 @@ _lib = ctypes.CDLL(None)
 if not hasattr(_lib, "uccs_init"):      # a layer that oshrun --check or --stats has loaded brings the library, and stands before it
     _lib = ctypes.CDLL(str(lateral.library()))
 _int, _long, _size, _u64, _ptr, _diff = (ctypes.c_int, ctypes.c_long, ctypes.c_size_t, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_ssize_t)
-_bytes = ctypes.c_char.from_buffer
+_bytes = ctypes.c_char.from_buffer      # with _address the fastest way to the memory of a contiguous array that may be written
 _address = ctypes.addressof
 _bound = {}
+
+
+class _Interface(ctypes.Structure):
+    """NumPy's PyArrayInterface, as far as its data."""
+    _fields_ = [("two", _int), ("nd", _int), ("typekind", ctypes.c_char), ("itemsize", _int), ("flags", _int),
+                ("shape", _ptr), ("strides", _ptr), ("data", _ptr)]
+
+
+_interface = ctypes.PYFUNCTYPE(ctypes.POINTER(_Interface), ctypes.py_object, _ptr)(("PyCapsule_GetPointer", ctypes.pythonapi))
+
+
+def _data(array):
+    """The address of any array, in a third of the time that array.ctypes takes."""
+    held = array.__array_struct__
+    return _interface(held, None)[0].data
 
 
 def _c(name, result, *arguments):
@@ -71,6 +86,7 @@ class _State:
     pes = 0
     me = -1
     blocks = {}                     # address of a block of the heap: its size
+    heap = (), ()                   # their begins in order, and their ends; replaced as one, since other threads search them
 
 
 _state = _State()
@@ -92,6 +108,7 @@ def finalize():
     _c("finalize", None)()
     _state.pes, _state.me = 0, -1
     _state.blocks.clear()
+    _state.heap = (), ()
 
 
 @contextlib.contextmanager

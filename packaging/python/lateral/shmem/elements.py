@@ -3,7 +3,7 @@ import ctypes
 
 import numpy as np
 
-from lateral.shmem.core import _ATOMIC, _BITS, _EXTENDED, _VALUES, _c, _int, _pe, _ptr, _size, _state, _type
+from lateral.shmem.core import _ATOMIC, _BITS, _EXTENDED, _VALUES, _address, _bytes, _c, _data, _int, _pe, _ptr, _size, _state, _type
 from lateral.shmem.memory import _element, _symmetric
 
 
@@ -50,35 +50,52 @@ atomic_fetch_xor = _atomic("fetch_xor", _BITS, True, 1)
 
 
 _WAITS = _ATOMIC | {"int16", "uint16"}
+_SHORT = {"int16": "short", "uint16": "ushort"}             # only waits have these types, by the names of C
 
 
 def wait_until(target, compare, value, index=0):
     """Waits until the comparison of an element here with value holds."""
     kind = _type(target, _WAITS, "wait_until")
-    _c(kind + "_wait_until", None, _ptr, _int, _VALUES[kind])(_element(target, index, "wait_until"), compare, value)
+    _c(_SHORT.get(kind, kind) + "_wait_until", None, _ptr, _int, _VALUES[kind])(_element(target, index, "wait_until"), compare, value)
 
 
 def test(target, compare, value, index=0):
     """True where the comparison of an element here with value holds."""
     kind = _type(target, _WAITS, "test")
-    return bool(_c(kind + "_test", _int, _ptr, _int, _VALUES[kind])(_element(target, index, "test"), compare, value))
+    return bool(_c(_SHORT.get(kind, kind) + "_test", _int, _ptr, _int, _VALUES[kind])(_element(target, index, "test"), compare, value))
 
 
-def _several(name, target, compare, value, status, indices=None):
-    kind = _type(target, _ATOMIC, name)
-    at = _symmetric(target, name, "the array") if target.size else 0
-    skip = None if status is None else np.ascontiguousarray(status, dtype=np.int32)
-    if skip is not None and skip.size != target.size:
-        raise ValueError(f"{name}: status has {skip.size} elements, the array {target.size}")
+_LISTS = {"wait_until_all": None, "test_all": _int}         # others return a size
+_several_bound = {}
+
+
+def _several(name, target, compare, value, status, found=()):
+    """Calls shmem_TYPE_NAME or its form with a vector of values; found: the address where indices go, if it has one."""
     many = isinstance(value, np.ndarray) and value.ndim > 0
-    if many and (value.size != target.size or value.dtype != target.dtype):
-        raise ValueError(f"{name}: {target.size} values of {target.dtype} are needed, one for each element")
-    value = np.ascontiguousarray(value) if many else value
-    result = None if name == "wait_until_all" else _int if name == "test_all" else _size
-    function = _c(f"{kind}_{name}{'_vector' if many else ''}", result, _ptr, _size, *([_ptr] if indices is not None else []), _ptr, _int,
-                  _ptr if many else _VALUES[kind])
-    return function(at, target.size, *([indices.ctypes.data] if indices is not None else []),
-                    None if skip is None else skip.ctypes.data, compare, value.ctypes.data if many else value)
+    function = _several_bound.get((name, target.dtype, many))
+    if function is None:
+        kind = _type(target, _ATOMIC, name)
+        function = _c(f"{kind}_{name}{'_vector' if many else ''}", _LISTS.get(name, _size), _ptr, _size, *(_ptr for _ in found), _ptr, _int,
+                      _ptr if many else _VALUES[kind])
+        _several_bound[name, target.dtype, many] = function
+    count = target.size
+    at = _symmetric(target, name, "the array") if count else 0
+    if many:
+        if value.size != count or value.dtype != target.dtype:
+            raise ValueError(f"{name}: {count} values of {target.dtype} are needed, one for each element")
+        held = np.ascontiguousarray(value)
+        value = _data(held)
+    if status is None:
+        return function(at, count, *found, None, compare, value)
+    status = np.ascontiguousarray(status, dtype=np.int32)
+    if status.size != count:
+        raise ValueError(f"{name}: status has {status.size} elements, the array {count}")
+    return function(at, count, *found, _data(status), compare, value)
+
+
+def _indices(name, target, compare, value, status):
+    found = np.empty(target.size or 1, dtype=np.intp)
+    return found[:_several(name, target, compare, value, status, (_address(_bytes(found)),))]
 
 
 def _index(found):
@@ -97,8 +114,7 @@ def wait_until_any(target, compare, value, status=None):
 
 def wait_until_some(target, compare, value, status=None):
     """Waits until it holds for at least one element; returns an array of indices."""
-    found = np.empty(max(target.size, 1), dtype=np.uintp)
-    return found[:_several("wait_until_some", target, compare, value, status, found)].astype(np.intp)
+    return _indices("wait_until_some", target, compare, value, status)
 
 
 def test_all(target, compare, value, status=None):
@@ -113,5 +129,4 @@ def test_any(target, compare, value, status=None):
 
 def test_some(target, compare, value, status=None):
     """The indices of all elements for which it holds."""
-    found = np.empty(max(target.size, 1), dtype=np.uintp)
-    return found[:_several("test_some", target, compare, value, status, found)].astype(np.intp)
+    return _indices("test_some", target, compare, value, status)

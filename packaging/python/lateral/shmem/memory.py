@@ -1,10 +1,13 @@
 """Symmetric arrays, and the addresses of arrays."""
 import contextlib
 import ctypes
+from bisect import bisect
 
 import numpy as np
 
-from lateral.shmem.core import _address, _bytes, _c, _int, _pe, _ptr, _size, _state
+from lateral.shmem.core import _address, _bytes, _c, _data, _int, _pe, _ptr, _size, _state
+
+_is_accessible = _c("addr_accessible", _int, _ptr, _int)
 
 
 def empty(shape, dtype="f8", align=64):
@@ -25,6 +28,7 @@ def empty(shape, dtype="f8", align=64):
     if not at:
         raise MemoryError(f"empty: no {size} bytes left in the symmetric heap; LATERAL_HEAP sets its size")
     _state.blocks[at] = max(size, 1)
+    _sort_blocks()
     return np.frombuffer((ctypes.c_char * max(size, 1)).from_address(at), dtype=np.uint8, count=size).view(dtype).reshape(shape)
 
 
@@ -38,7 +42,10 @@ def full(shape, value, dtype="f8"):
 
 def zeros(shape, dtype="f8"):
     """A symmetric array of zeros; no PE leaves before all have filled theirs."""
-    return full(shape, 0, dtype)
+    made = empty(shape, dtype)
+    ctypes.memset(_where(made)[0], 0, made.nbytes)      # as numpy.zeros: b"" for strings, where full would write b"0"
+    _c("barrier_all", None)()
+    return made
 
 
 def array(values, dtype=None):
@@ -55,6 +62,7 @@ def free(symmetric):
     at = _where(symmetric)[0]
     if _state.blocks.pop(at, None) is None:
         raise ValueError("free: not an array that empty, zeros, full or array made, or freed before")
+    _sort_blocks()
     _c("free", None, _ptr)(at)
 
 
@@ -77,7 +85,29 @@ def remote(symmetric, pe):
 
 def accessible(array_, pe):
     """True where the array is symmetric and the PE can be reached."""
-    return bool(_c("addr_accessible", _int, _ptr, _int)(_where(array_)[0], pe))
+    return bool(_is_accessible(_where(array_)[0], pe))
+
+
+def _sort_blocks():
+    starts = sorted(_state.blocks)
+    _state.heap = starts, [start + _state.blocks[start] for start in starts]
+
+
+def _is_ours(at):
+    """True within an array that empty made: the usual case needs no question to the library."""
+    starts, ends = _state.heap
+    i = bisect(starts, at)
+    return i > 0 and at < ends[i - 1]
+
+
+def _array(a):
+    """a, or the array over its buffer."""
+    if isinstance(a, np.ndarray):
+        return a
+    try:
+        return np.asarray(memoryview(a))
+    except TypeError:
+        raise TypeError("an array or a buffer is needed, not a scalar or a list: a copy would not be the caller's memory") from None
 
 
 def _where(a):
@@ -86,18 +116,20 @@ def _where(a):
         return _address(_bytes(a)), a.nbytes
     except (TypeError, ValueError, BufferError, AttributeError):
         pass
-    a = a if isinstance(a, np.ndarray) else np.frombuffer(a, dtype=np.uint8) if isinstance(a, (bytes, bytearray, memoryview)) else None
-    if a is None:
-        raise TypeError("an array or a buffer is needed, not a scalar or a list: a copy would not be the caller's memory")
+    a = _array(a)
+    return _contiguous(a), a.nbytes
+
+
+def _contiguous(a):
     if not a.flags.c_contiguous:
         raise ValueError("the array is not contiguous: only one-dimensional slices may have a stride, in put and get")
-    return a.ctypes.data, a.nbytes
+    return _data(a)
 
 
 def _symmetric(a, call, name="dest"):
     """The address of a contiguous symmetric array."""
     at = _where(a)[0]
-    if not _c("addr_accessible", _int, _ptr, _int)(at, _state.me):
+    if not _is_ours(at) and not _is_accessible(at, _state.me):
         raise ValueError(f"{call}: {name} is not symmetric: make it by shmem.empty, zeros, full or array")
     return at
 
@@ -106,7 +138,7 @@ def _element(a, index, call):
     """The address of one element of a symmetric array."""
     try:
         at = _address(_bytes(a))
-        if at in _state.blocks and 0 <= index < a.size:
+        if 0 <= index < a.size and _is_ours(at):
             return at + index * a.itemsize
     except (TypeError, ValueError, BufferError):
         pass

@@ -1,148 +1,141 @@
 """Put, get and signals."""
 import numpy as np
 
-from lateral.shmem.core import SIGNAL_SET, _address, _bytes, _c, _diff, _int, _pe, _ptr, _size, _state, _u64
-from lateral.shmem.memory import _element, _symmetric, _where
+from lateral.shmem.core import SIGNAL_SET, _address, _bytes, _c, _data, _diff, _int, _pe, _ptr, _size, _state, _u64
+from lateral.shmem.memory import _array, _contiguous, _element, _is_accessible, _is_ours, _symmetric
+
+_NOT_PLAIN = (TypeError, ValueError, BufferError, AttributeError)      # an array that is empty, has strides, or would be written and must not; a buffer
+_U64 = np.dtype("u8")
+_SIZES = (1, 2, 4, 8, 16)
 
 
-_SIZES = {1: "8", 2: "16", 4: "32", 8: "64", 16: "128"}
-
-
-def _pair(call, dest, source, whole):
-    """Addresses and length of a move; `whole` is the array whose elements all move."""
+def _pair(call, dest, source, puts):
+    """Addresses and length of a move of all of source (puts) or of dest."""
     try:
-        to, at = _address(_bytes(dest)), _address(_bytes(source))
-    except (TypeError, ValueError, BufferError):
-        to, at = _where(dest)[0], _where(source)[0]
-    if dest.dtype is not source.dtype and dest.dtype != source.dtype:
+        to, at = _address(_bytes(dest)), _address(_bytes(source)) if source.flags.writeable else _contiguous(source)
+        moved, room = (source.nbytes, dest.nbytes) if puts else (dest.nbytes, source.nbytes)
+        if dest.dtype is source.dtype and moved <= room:
+            return to, at, moved
+    except _NOT_PLAIN:
+        pass
+    dest, source = _array(dest), _array(source)
+    to, at = _contiguous(dest), _contiguous(source)
+    if dest.dtype != source.dtype:
         raise TypeError(f"{call}: dest has elements of {dest.dtype}, source of {source.dtype}")
-    size = whole.nbytes
-    if size > dest.nbytes or size > source.nbytes:
+    if not puts and not dest.flags.writeable:
+        raise ValueError(f"{call}: dest is read-only")
+    whole = source if puts else dest
+    if whole.nbytes > min(dest.nbytes, source.nbytes):
         raise ValueError(f"{call}: {whole.size} elements do not fit: dest has {dest.size}, source {source.size}")
-    return to, at, size
+    return to, at, whole.nbytes
 
 
-def _strided(dest, source):
-    return (dest.ndim == 1 and source.ndim == 1 and not (dest.flags.c_contiguous and source.flags.c_contiguous)
-            and dest.itemsize in _SIZES and dest.dtype == source.dtype)
+def _mover(name, text, *kinds):
+    """put, get or one of their forms. kinds: what follows the PE in C, and ctx here."""
+    puts, stem, tail = name[:3] == "put", name[:3] + "mem" + name[3:], name[3:]
+    if tail == "_nbe":
+        plain, in_ctx = _c("x_" + stem, None, _ptr, _ptr, _size, _int, *kinds), None
+    else:
+        plain, in_ctx = _c(stem, None, _ptr, _ptr, _size, _int), _c("ctx_" + stem, None, _ptr, _ptr, _ptr, _size, _int)
+    steps = {}                                              # iput or iget, by the size of an element and whether there is a context
 
-
-def _move(call, remote_name, dest, source, pe, ctx, tail="", more=(), kinds=()):
-    whole = source if call.startswith("put") else dest
-    if isinstance(dest, np.ndarray) and isinstance(source, np.ndarray) and _strided(dest, source):
-        return _move_strided(call, dest, source, pe, ctx, tail, more, kinds)
-    to, at, size = _pair(call, dest, source, whole)
-    far = to if remote_name == "dest" else at
-    if not _known(far):
-        _symmetric(dest if remote_name == "dest" else source, call, remote_name)
-    _pe(pe, call, ctx.pes if ctx else None)
-    if ctx:
-        return _c(f"ctx_{call[:3]}mem{tail}", None, _ptr, _ptr, _ptr, _size, _int, *kinds)(ctx.handle, to, at, size, pe, *more)
-    return _c(f"{call[:3]}mem{tail}" if not tail.startswith("_nbe") else f"x_{call[:3]}mem{tail}",
-              None, _ptr, _ptr, _size, _int, *kinds)(to, at, size, pe, *more)
-
-
-def _known(at):
-    """True for the beginning of a block of ours: the common case needs no question to the library."""
-    return at in _state.blocks
-
-
-def _move_strided(call, dest, source, pe, ctx, tail, more, kinds):
-    if tail == "_nbi":
-        tail = ""                                           # the standard has no strided form of it
-    count = source.size if call.startswith("put") else dest.size
-    if count > dest.size or count > source.size:
-        raise ValueError(f"{call}: {count} elements do not fit: dest has {dest.size}, source {source.size}")
-    steps = [a.strides[0] // a.itemsize if a.size > 1 else 1 for a in (dest, source)]
-    if min(steps) < 1 or any(a.strides[0] % a.itemsize for a in (dest, source)):
-        raise ValueError(f"{call}: strides must be positive and whole elements")
-    far = dest if call.startswith("put") else source
-    if count and not _c("addr_accessible", _int, _ptr, _int)(far.ctypes.data, _state.me):
-        raise ValueError(f"{call}: {'dest' if far is dest else 'source'} is not symmetric")
-    _pe(pe, call, ctx.pes if ctx else None)
-    name = f"i{call[:3]}{_SIZES[dest.itemsize]}{tail}"
-    lead = (ctx.handle,) if ctx else ()
-    prefix = ("x_" if tail else "") + ("ctx_" if ctx else "")
-    _c(prefix + name, None, *(_ptr for _ in lead), _ptr, _ptr, _diff, _diff, _size, _int, *kinds)(
-        *lead, dest.ctypes.data, source.ctypes.data, *steps, count, pe, *more)
-
-
-def put(dest, source, pe, ctx=None):
-    """Copies all of source to dest at that PE; source is free when it returns."""
-    if ctx is None:
+    def call(dest, source, pe, ctx=None, *more):
         try:
-            to, at = _address(_bytes(dest)), _address(_bytes(source))
-            if to in _state.blocks and dest.dtype is source.dtype and source.nbytes <= dest.nbytes and 0 <= pe < _state.pes:
-                _putmem(to, at, source.nbytes, pe)
-                return
-        except (TypeError, ValueError, BufferError, AttributeError):
-            pass
-    _move("put", "dest", dest, source, pe, ctx)
+            if not (dest.flags.c_contiguous and source.flags.c_contiguous) and dest.ndim == source.ndim == 1 and dest.itemsize in _SIZES:
+                return strided(dest, source, pe, ctx, *more)
+        except AttributeError:
+            pass                                            # a buffer has no flags
+        to, at, size = _pair(name, dest, source, puts)
+        far = to if puts else at
+        if far not in _state.blocks and not _is_ours(far):
+            _symmetric(dest if puts else source, name, "dest" if puts else "source")
+        if ctx is not None:
+            return in_ctx(ctx.handle, to, at, size, _pe(pe, name, ctx.pes))
+        if not 0 <= pe < _state.pes:
+            _pe(pe, name)
+        return plain(to, at, size, pe, *more)
+
+    def strided(dest, source, pe, ctx, *more):
+        """By iput or iget. The standard has no form of them that quiet completes: that one is complete when it returns."""
+        to_count, at_count, item = dest.size, source.size, dest.itemsize
+        count = at_count if puts else to_count
+        if dest.dtype is not source.dtype and dest.dtype != source.dtype:
+            raise TypeError(f"{name}: dest has elements of {dest.dtype}, source of {source.dtype}")
+        if count > to_count or count > at_count:
+            raise ValueError(f"{name}: {count} elements do not fit: dest has {to_count}, source {at_count}")
+        if not puts and not dest.flags.writeable:
+            raise ValueError(f"{name}: dest is read-only")
+        to_stride, at_stride = dest.strides[0], source.strides[0]
+        there, here = to_stride // item, at_stride // item
+        if (there < 1 < to_count) or (here < 1 < at_count) or there * item != to_stride or here * item != at_stride:
+            raise ValueError(f"{name}: strides must be positive and whole elements")
+        to, at = _data(dest), _data(source)
+        far = to if puts else at
+        if count and not _is_ours(far) and not _is_accessible(far, _state.me):
+            raise ValueError(f"{name}: {'dest' if puts else 'source'} is not symmetric")
+        lead = () if ctx is None else (ctx.handle,)
+        function = steps.get((item, ctx is None))
+        if function is None:
+            form = ("" if tail == "_nbi" else tail, "x_" if tail == "_nbe" else "", "" if ctx is None else "ctx_")
+            function = _c(f"{form[1]}{form[2]}i{name[:3]}{8 * item}{form[0]}", None, *(_ptr for _ in lead), _ptr, _ptr, _diff, _diff, _size, _int, *kinds)
+            steps[item, ctx is None] = function
+        function(*lead, to, at, there if there > 0 else 1, here if here > 0 else 1, count, _pe(pe, name, ctx and ctx.pes), *more)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"{name}(dest, source, pe, ctx=None): {text}"
+    return call
 
 
-def get(dest, source, pe, ctx=None):
-    """Fills dest from source at that PE; dest is complete when it returns."""
-    if ctx is None:
-        try:
-            to, at = _address(_bytes(dest)), _address(_bytes(source))
-            if at in _state.blocks and dest.dtype is source.dtype and dest.nbytes <= source.nbytes and 0 <= pe < _state.pes:
-                _getmem(to, at, dest.nbytes, pe)
-                return
-        except (TypeError, ValueError, BufferError, AttributeError):
-            pass
-    _move("get", "source", dest, source, pe, ctx)
+put = _mover("put", "copies all of source to dest at that PE; source is free when it returns.")
+get = _mover("get", "fills dest from source at that PE; dest is complete when it returns.")
+put_nbi = _mover("put_nbi", "a put that is complete at the next quiet.")
+get_nbi = _mover("get_nbi", "a get that is complete at the next quiet.")
 
 
-_putmem = _c("putmem", None, _ptr, _ptr, _size, _int)
-_getmem = _c("getmem", None, _ptr, _ptr, _size, _int)
-
-
-def put_nbi(dest, source, pe, ctx=None):
-    """A put that is complete at the next quiet."""
-    _move("put_nbi", "dest", dest, source, pe, ctx, "_nbi")
-
-
-def get_nbi(dest, source, pe, ctx=None):
-    """A get that is complete at the next quiet."""
-    _move("get_nbi", "source", dest, source, pe, ctx, "_nbi")
+_putmem, _ctx_putmem = (_c(lead + "putmem", None, *more, _ptr, _ptr, _size, _int) for lead, more in (("", ()), ("ctx_", (_ptr,))))
+_getmem, _ctx_getmem = (_c(lead + "getmem", None, *more, _ptr, _ptr, _size, _int) for lead, more in (("", ()), ("ctx_", (_ptr,))))
 
 
 def p(dest, value, pe, index=0, ctx=None):
     """Stores one element at that PE."""
     one = np.array([value], dtype=dest.dtype)
     at = _element(dest, index, "p")
-    _pe(pe, "p", ctx.pes if ctx else None)
-    if ctx:
-        _c("ctx_putmem", None, _ptr, _ptr, _ptr, _size, _int)(ctx.handle, at, one.ctypes.data, one.nbytes, pe)
+    if ctx is None:
+        _putmem(at, _address(_bytes(one)), one.nbytes, _pe(pe, "p"))
     else:
-        _putmem(at, _address(_bytes(one)), one.nbytes, pe)
+        _ctx_putmem(ctx.handle, at, _address(_bytes(one)), one.nbytes, _pe(pe, "p", ctx.pes))
 
 
 def g(source, pe, index=0, ctx=None):
     """Returns one element of that PE."""
     one = np.empty(1, dtype=source.dtype)
     at = _element(source, index, "g")
-    _pe(pe, "g", ctx.pes if ctx else None)
-    if ctx:
-        _c("ctx_getmem", None, _ptr, _ptr, _ptr, _size, _int)(ctx.handle, one.ctypes.data, at, one.nbytes, pe)
+    if ctx is None:
+        _getmem(_address(_bytes(one)), at, one.nbytes, _pe(pe, "g"))
     else:
-        _getmem(_address(_bytes(one)), at, one.nbytes, pe)
+        _ctx_getmem(ctx.handle, _address(_bytes(one)), at, one.nbytes, _pe(pe, "g", ctx.pes))
     return one[0]
+
+
+_putmem_signal, _putmem_signal_nbi, _ctx_putmem_signal, _ctx_putmem_signal_nbi = (
+    _c(f"{'ctx_' * len(lead)}putmem_signal{tail}", None, *lead, _ptr, _ptr, _size, _ptr, _u64, _int, _int)
+    for lead in ((), (_ptr,)) for tail in ("", "_nbi"))
 
 
 def put_signal(dest, source, signal, value, pe, op=SIGNAL_SET, index=0, ctx=None, nbi=False):
     """A put; behind its data the signal, an element of a symmetric array of uint64, is set or increased at that PE."""
-    to, at, size = _pair("put_signal", dest, source, source)
-    _symmetric(dest, "put_signal")
-    where = _signal(signal, index, "put_signal")
-    _pe(pe, "put_signal", ctx.pes if ctx else None)
-    lead = (ctx.handle,) if ctx else ()
-    name = ("ctx_" if ctx else "") + "putmem_signal" + ("_nbi" if nbi else "")
-    _c(name, None, *(_ptr for _ in lead), _ptr, _ptr, _size, _ptr, _u64, _int, _int)(*lead, to, at, size, where, value, op, pe)
+    to, at, size = _pair("put_signal", dest, source, True)
+    if not _is_ours(to):
+        _symmetric(dest, "put_signal")
+    where = _element(signal, index, "put_signal") if signal.dtype is _U64 else _signal(signal, index, "put_signal")
+    if ctx is not None:
+        function = _ctx_putmem_signal_nbi if nbi else _ctx_putmem_signal
+        return function(ctx.handle, to, at, size, where, value, op, _pe(pe, "put_signal", ctx.pes))
+    return (_putmem_signal_nbi if nbi else _putmem_signal)(to, at, size, where, value, op, _pe(pe, "put_signal"))
 
 
 def _signal(signal, index, call):
-    if signal.dtype != np.uint64:
+    if signal.dtype is not _U64 and signal.dtype != _U64:
         raise TypeError(f"{call}: a signal is an element of uint64, not of {signal.dtype}")
     return _element(signal, index, call)
 

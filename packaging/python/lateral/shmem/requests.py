@@ -2,7 +2,7 @@
 
 from lateral.shmem.core import _address, _c, _int, _long, _pe, _ptr, _size
 from lateral.shmem.memory import _symmetric
-from lateral.shmem.moves import _move, _pair
+from lateral.shmem.moves import _mover, _pair
 
 
 class Request:
@@ -46,17 +46,20 @@ class Request:
         return _address(self._handle)
 
 
+_put_nbe, _get_nbe = _mover("put_nbe", "", _ptr), _mover("get_nbe", "", _ptr)
+
+
 def put_nbe(dest, source, pe, request=None):
     """A put that a request tracks: the one given, or a new one. Returns it. The request keeps both arrays alive."""
     request = request or Request()
-    _move("put_nbe", "dest", dest, source, pe, None, "_nbe", (request._track(dest, source),), (_ptr,))
+    _put_nbe(dest, source, pe, None, request._track(dest, source))
     return request
 
 
 def get_nbe(dest, source, pe, request=None):
     """A get that a request tracks: the one given, or a new one. Returns it."""
     request = request or Request()
-    _move("get_nbe", "source", dest, source, pe, None, "_nbe", (request._track(dest, source),), (_ptr,))
+    _get_nbe(dest, source, pe, None, request._track(dest, source))
     return request
 
 
@@ -69,13 +72,13 @@ class Counter:
 
     def put(self, dest, source, pe):
         """A put; when its data has arrived there, that PE's counter goes up by 1."""
-        to, at, size = _pair("Counter.put", dest, source, source)
+        to, at, size = _pair("Counter.put", dest, source, True)
         _symmetric(dest, "Counter.put")
         _c("x_putmem_ct", None, _ptr, _ptr, _ptr, _size, _int)(self._handle.value, to, at, size, _pe(pe, "Counter.put"))
 
     def get(self, dest, source, pe):
         """A get; that PE's counter goes up by 1 when its data has been read."""
-        to, at, size = _pair("Counter.get", dest, source, dest)
+        to, at, size = _pair("Counter.get", dest, source, False)
         _symmetric(source, "Counter.get", "source")
         _c("x_getmem_ct", None, _ptr, _ptr, _ptr, _size, _int)(self._handle.value, to, at, size, _pe(pe, "Counter.get"))
 

@@ -49,6 +49,9 @@ class Lock:
 
 
 _REDUCE = {"and": "and", "or": "or", "xor": "xor", "max": "max", "min": "min", "sum": "sum", "prod": "prod"}
+_MEMS = {name: _c(name + "mem", _int, _ptr, _ptr, _ptr, _size, *more)
+         for name, more in (("broadcast", (_int,)), ("fcollect", ()), ("collect", ()), ("alltoall", ()))}
+_n_pes = _c("team_n_pes", _int, _ptr)
 _ANY_TYPE = frozenset(_NAMES.values())
 
 
@@ -83,7 +86,7 @@ class Team(_Scoped):
 
     def n_pes(self):
         """The number of members; -1 where this PE is none."""
-        return _c("team_n_pes", _int, _ptr)(self.handle)
+        return _n_pes(self.handle)
 
     def translate(self, pe, to):
         """The number in team `to` of the member `pe`; -1 where it is not in it."""
@@ -118,14 +121,17 @@ class Team(_Scoped):
 
     def _collective(self, name, dest, source, units, root=None):
         """Calls NAMEmem; units: how many times as large as source dest must be."""
-        to, at = (_symmetric(a, name, what) if a.size else _where(a)[0] for a, what in ((dest, "dest"), (source, "source")))
-        if dest.dtype != source.dtype:
+        to = _symmetric(dest, name) if dest.size else 0
+        at = _symmetric(source, name, "source") if source.size else 0
+        if dest.dtype is not source.dtype and dest.dtype != source.dtype:
             raise TypeError(f"{name}: dest has elements of {dest.dtype}, source of {source.dtype}")
         if dest.nbytes < source.nbytes * units:
             raise ValueError(f"{name}: dest has {dest.size} elements, {source.size * units} are needed")
         share = source.nbytes // (self.n_pes() if name == "alltoall" else 1)
-        more = () if root is None else (_pe(root, name, self.n_pes()),)
-        _check(_c(name + "mem", _int, _ptr, _ptr, _ptr, _size, *(_int for _ in more))(self.handle, to, at, share, *more), name)
+        if root is None:
+            _check(_MEMS[name](self.handle, to, at, share), name)
+        else:
+            _check(_MEMS[name](self.handle, to, at, share, _pe(root, name, _n_pes(self.handle))), name)
 
     def broadcast(self, dest, source, root=0):
         """dest at every member becomes source of the root."""
