@@ -184,8 +184,11 @@ class Page:
 
     @property
     def declared(self):
-        """Functions of the headers' sections that the page shows."""
-        return [name for line in self.lines if line.startswith("@header ") for name, _, _ in section_of(line).functions]
+        """Functions of the headers' sections that the page shows, and the other names that a header has for functions of MPI's kind."""
+        lines = [line for line in self.lines if line.startswith("@header ")]
+        names = [name for line in lines for name, _, _ in section_of(line).functions]
+        texts = [(ROOT / "include" / file).read_text(encoding="utf-8") for file in dict.fromkeys(line.split()[1] for line in lines)]
+        return names + [name for text in texts for name in re.findall(r"^#define (MPI_[A-Z][a-z]\w*)(?:\(.*?\))? MPIX_", text, re.MULTILINE)]
 
     @property
     def constants(self):

@@ -144,7 +144,8 @@ int uccs_resource_query(uccs_context_t context, struct uccs_resource *list, size
 
 /* Collective over `parent`: every member passes the same ranks of the parent, none twice. Members that are not in the
  * list get UCCS_GROUP_NULL. The call reads `ranks` before it returns. UCCS_ERR_INVALID: the parent is null, n is 0, ranks or
- * group is null, or a rank is outside of the parent or comes twice; UCCS_ERR_NO_MEMORY; UCCS_ERR_STATE: outside of a life. */
+ * group is null, or a rank is outside of the parent or comes twice; UCCS_ERR_NO_MEMORY; UCCS_ERR_STATE: outside of a life.
+ * Any thread, one collective call at a time for each parent. */
 int uccs_group_create(uccs_group_t parent, size_t n, const int *ranks, uccs_group_t *group);
 int uccs_group_release(uccs_group_t group); /* collective over the group; _nb operations under way go on */
 /* Return my rank, the number of members, and the rank in the world of a member; -1 for a null group, a rank that the group does

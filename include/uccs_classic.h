@@ -11,8 +11,8 @@
  *   uccs_flush, _flush_local, _fence     uccs_stream_flush, _flush_local, _fence on the context's own stream
  *
  * What they add: they name a context, which must be the endpoint's (else UCCS_ERR_INVALID), and short, medium and large forms
- * have a limit (UCCS_ERR_TOO_LARGE). All else, errors included, is as the call of the family says. oshrun --stats names that
- * call. The paper's resources are uccs_resource_query.
+ * have a limit (UCCS_ERR_TOO_LARGE). All else, errors, threads and lifetimes included, is as the call of the family says.
+ * oshrun --stats names that call. The paper's resources are uccs_resource_query.
  *
  * The library has copies, for programs that were compiled when these were its functions, or that take their address. */
 #ifndef UCCS_H

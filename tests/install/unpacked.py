@@ -8,19 +8,12 @@ import argparse
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
+from wheel import run
+
 PACKAGES = ("lateral", "lateral-dev", "lateral-doc", "lateral-mpi")
-
-
-def run(*command, cwd=None):
-    print("+", *command, flush=True)
-    done = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        sys.exit(f"exit status {done.returncode}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
-    return done.stdout
 
 
 def main():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the wheel, installs it into a fresh environment, and uses it as an outsider would.
 
-usage: wheel.py --root=DIR --cmake=PATH [PART ...]       PART: build install tag hello cmake pkgconfig module numpy ucx moved unpacked python
+usage: wheel.py --root=DIR --cmake=PATH [PART ...]       PART: build install tag hello cmake pkgconfig module numpy ucx moved unpacked
 
 Without names, all parts run in this order. `build` makes the wheel, `install` the environment that the others use.
 Exit status 77: PyPI is not reachable.
@@ -18,7 +18,6 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 OUTSIDE = HERE / "outside"
-PYTHON_TESTS = ("rma", "coll", "team", "amo", "signal", "alloc")
 FOR_NODES = {"LATERAL_NODE_SIZE": "1", "LATERAL_TRANSPORTS": "ucx", "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"}
 
 
@@ -159,18 +158,6 @@ def part_unpacked(options, work, at):
     there = Environment(prefix)
     there.compile(OUTSIDE / "ring.c", work / "ring_unpacked")
     there.check_ring(work / "ring_unpacked")
-
-
-def part_python(options, work, at):
-    """SHMEM4PY, built with the environment's oshcc, passes its own tests under the environment's oshrun."""
-    script = [sys.executable, options.root / "tests/python/shmem4py.py", f"--folder={options.root / 'build/wheel'}"]
-    done = subprocess.run([*script, "prepare", f"--oshcc={at.folder}/bin/oshcc"], check=False)
-    if done.returncode == 77:
-        return
-    assert done.returncode == 0, "SHMEM4PY does not build"
-    library = at.env(LD_LIBRARY_PATH=str(at.folder / "lib"))    # a stamp may have kept what an earlier environment built
-    for name in PYTHON_TESTS:
-        run(*script, "run", f"--oshrun={at.folder}/bin/oshrun", "--pes=2", name, env=library)
 
 
 PARTS = {name[5:]: part for name, part in list(globals().items()) if name.startswith("part_")}

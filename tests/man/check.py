@@ -5,7 +5,6 @@
     check.py ROOT references    functions and pages that the manual pages name exist
     check.py ROOT names         every function, by every name, and every constant of the standard has a page
     check.py ROOT documents     files, links and functions that the other documents name exist
-    check.py --self             plants wrong names and must find each of them
 """
 import pathlib
 import re
@@ -142,30 +141,7 @@ def documents(root):
                 yield f"{path.relative_to(root)}: there is no function {name}"
 
 
-def self_test():
-    with tempfile.TemporaryDirectory() as folder:
-        root = pathlib.Path(folder)
-        for name in ("api", "launch", "examples", "docs/guide", "src/base"):
-            (root / name).mkdir(parents=True)
-        for name in ("README.md", "CONTRIBUTING.md", "api/README.md", "launch/README.md", "examples/README.md"):
-            (root / name).write_text("# Nothing\n", encoding="utf-8")
-        (root / "src/base/ring.c").write_text("int ring_open(void); int uccs_near(void);\n", encoding="utf-8")
-        (root / "docs/right.md").write_text(
-            "# A b\n`src/base` `ring.c` `base/ring.c` `uccs_near` [b](right.md#a-b) [c](#a-b)\n", encoding="utf-8")
-        assert not list(documents(root)), list(documents(root))
-        for wrong in ("`src/bass/x`", "`rink.c`", "`uccs/ring.c`", "`uccs_neat`", "[b](gone.md)", "[b](right.md#b)"):
-            (root / "docs/wrong.md").write_text(f"text {wrong} text\n", encoding="utf-8")
-            found = list(documents(root))
-            assert len(found) == 1 and "docs/wrong.md" in found[0], (wrong, found)
-        (root / "docs/wrong.md").unlink()
-        (root / "src/base/ring.c").write_text("/* docs/gone.md */ int uccs_near(void);\n", encoding="utf-8")
-        assert list(documents(root)) == ["src/base/ring.c: there is no docs/gone.md"]
-    print("every planted mistake was found")
-
-
 def main():
-    if sys.argv[1] == "--self":
-        return self_test()
     root, mode = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
     wrong = list({"format": format_of, "references": references, "names": names, "documents": documents}[mode](root))
     print("\n".join(wrong[:40]) or "as it should be")

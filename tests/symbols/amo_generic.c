@@ -10,8 +10,4 @@
 
 #include "tests/generic_amo.h"
 
-int main(void)
-{
-    begin();
-    return end(call_all());
-}
+#include "call_all.h"

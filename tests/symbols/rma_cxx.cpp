@@ -6,8 +6,4 @@
 
 #include "tests/generic_rma.h"
 
-int main()
-{
-    begin();
-    return end(call_all());
-}
+#include "call_all.h"
