@@ -53,7 +53,7 @@ def browser(*options):
     if not tool:
         return None
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([tool, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", f"--user-data-dir={folder}",
+        done = subprocess.run([tool, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}",
                                "--virtual-time-budget=20000", *options], capture_output=True, text=True, check=False, timeout=180)
     return done.stdout
 
@@ -62,8 +62,8 @@ def search_finds(word, wanted):
     found = browser("--dump-dom", f"{(SITE / 'search.html').as_uri()}?q={word}")
     if found is None:
         print("no Chromium: the search was not tried")
-    elif wanted not in found:
-        yield f"the search for {word} does not find {wanted}: {re.sub('<[^>]+>', ' ', found)[-400:]}"
+    elif not re.search(re.escape(wanted) + r'"[^\n]*?</a>(?:<span[^<]*</span>)?<p class="context">[^<]', found):
+        yield f"the search for {word} does not find {wanted} with a line of text: {re.sub('<[^>]+>', ' ', found)[-400:]}"
 
 
 def narrow_fits(name):
@@ -73,7 +73,7 @@ def narrow_fits(name):
 f.onload=()=>{{const d=f.contentDocument.documentElement;said.textContent='width '+d.scrollWidth+' pictures '+
 [...f.contentDocument.images].filter(i=>!i.naturalWidth).length}}</script>""")
         frame.flush()
-        said = browser("--dump-dom", pathlib.Path(frame.name).as_uri())
+        said = browser("--dump-dom", "--allow-file-access-from-files", pathlib.Path(frame.name).as_uri())
     if said is not None:
         found = re.search(r"width (\d+) pictures (\d+)", said)
         if not found or int(found.group(1)) > 420 or found.group(2) != "0":
