@@ -7,7 +7,5 @@
  * case: checked
  * oshrun: --check */
 #include "harness.h"
-
 #include "tests/calls_coll.h"
-
 #include "call_all.h"

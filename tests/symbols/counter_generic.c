@@ -7,7 +7,5 @@
  * case: checked
  * oshrun: --check */
 #include "harness.h"
-
 #include "tests/generic_counter.h"
-
 #include "call_all.h"

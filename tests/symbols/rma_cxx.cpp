@@ -3,7 +3,5 @@
  * timeout: 120
  * flags: -fno-strict-aliasing -std=c++11 */
 #include "harness.h"
-
 #include "tests/generic_rma.h"
-
 #include "call_all.h"

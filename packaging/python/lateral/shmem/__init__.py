@@ -12,7 +12,7 @@
 
 Symmetric arrays are NumPy arrays on the symmetric heap, made by empty, zeros, full and array, which all PEs call alike, as they call
 free. Slices of them are symmetric too. dest of a put, source of a get, and what atomics and waits name are symmetric; the other side
-is any array. Both sides of collectives are symmetric. A one-dimensional slice with a stride goes by iput or iget; other arrays must be contiguous, since a copy would
+is any array, or any object with a buffer. Both sides of collectives are symmetric. A one-dimensional slice with a stride goes by iput or iget; other arrays must be contiguous, since a copy would
 not be the caller's memory. An array must stay alive, and a source unchanged, until its _nbi or _nbe operation is complete.
 
 Elements of atomics, waits and signals are an array and an index (0 if left out), counted in memory order. The manual pages of the
