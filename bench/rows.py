@@ -7,7 +7,7 @@ import statistics
 from collections import namedtuple
 
 # count: PEs or ranks. place: "node" (a core each), "free" (not bound), "ucx" (this node over UCX), "hosts", "tcp" and "shm" (this
-# node over such a provider of libfabric). peers: all, none, or
+# node over such a provider of libfabric), "pretended" (a node each, by LATERAL_NODE_SIZE). peers: all, none, or
 # the names of those that run it too. kind: "program" prints JSON; "example" is of examples/ and prints a RESULT line; "timed" is
 # timed from launch to exit. rounds: at most so many. limit: seconds of silence. quick: also with --quick.
 # heavy: peers take minutes for it and get it with --full alone. ours: the names of our ways that run it; None: all.

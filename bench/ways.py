@@ -42,10 +42,12 @@ def exported(variables):
 
 def lateral(build, name="lateral", title="Lateral", **variables):
     def front(run):
-        where = {"free": [], "hosts": ["--host", on_hosts(run.count)]}.get(run.place, ["--bind-to", "core"])
+        where = {"free": [], "pretended": [], "hosts": ["--host", on_hosts(run.count)]}.get(run.place, ["--bind-to", "core"])
         return [build / "bin" / "oshrun", "-q", *where, "-n", run.count]
 
     def env(run):
+        if run.place == "pretended":
+            return {"LATERAL_NODE_SIZE": "1", **variables}
         if run.place in PROVIDERS:
             return {"LATERAL_NODE_SIZE": "1", "LATERAL_TRANSPORTS": "ofi", "FI_PROVIDER": run.place, **variables}
         return {**variables, **({"LATERAL_TRANSPORTS": "ucx", **LOCAL} if run.place == "ucx" else {})}

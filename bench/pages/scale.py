@@ -1,0 +1,53 @@
+"""Times as functions of the number of nodes: nodes are pretended on this machine, and what they share is taken out."""
+import math
+
+import machine
+import ways
+from rows import Page, Row, Run
+
+TEXT = """Each node is pretended: one PE, which reaches the others over TCP of this machine alone (LATERAL_NODE_SIZE=1). So N nodes share its
+processors, and the wall time of an operation is N times what one node's processor does, and switches between processes. "A node and
+round": the time is divided by the nodes for each processor and by ceil(log2 N), the rounds of the operation; a broadcast from one PE, which sends N - 1
+messages in all, is divided by the nodes for each processor alone. What does not grow with N there grows with log N on nodes that have processors of their
+own. "Computed": that of the largest job, times the rounds, for jobs that this machine cannot hold; the time of the network is to be added
+once a round. PEs of one node add the time of a collective within a node, which [the other page](README.md) has.
+
+A start is a whole job of oshrun that does nothing: processes of one machine start one after the other, which nodes do side by side. What the
+PEs of several hosts ask of a launcher, and which of it is not log N, is counted in [the cost of a start](../guide/startup.md); watchers
+and their reports in [nodes](../internals/nodes.md#watchers-and-what-they-cost); windows of MPI in [mpi.md](mpi.md)."""
+
+NODES, LARGE = (2, 4, 16, 64, 256), {1000: "100,000 PEs on 1,000 nodes", 15625: "10^6 PEs on 15,625 nodes"}
+OPERATIONS = {"barrier_all": "barrier_all", "sync_all": "sync_all", "sum": "sum of one long", "broadcast": "broadcast of one long"}
+RUNS = [Run(f"{name}-{nodes}", program, nodes, args, "pretended", False, rounds=3)
+        for name, program, args in (("barrier", "barrier", ("--small",)), ("rss", "rss", ())) for nodes in NODES] + \
+       [Run(f"launch-{nodes}", "launch", nodes, (), "pretended", False, kind="timed") for nodes in NODES]
+
+
+def derive(run, values):
+    """Takes out what nodes share of this machine's processors, and computes larger jobs."""
+    ours = values.setdefault("lateral", {})
+    shared, depth = run.count / machine.cores(), math.ceil(math.log2(run.count))
+    for name in OPERATIONS:
+        if f"{run.key}/{name}" in ours:
+            each = ours[f"{run.key}/{name}"] / (shared if name == "broadcast" else shared * depth)
+            ours[f"{run.key}/{name}.each"] = each
+            ours.update({f"{run.key}/{name}.{nodes}": each * math.ceil(math.log2(nodes)) for nodes in LARGE})
+
+
+def rows():
+    for name, title in OPERATIONS.items():
+        for nodes in NODES:
+            yield Row(title, f"{nodes} nodes", f"barrier-{nodes}/{name}")
+        for nodes in NODES:
+            target = ("reference", 1.25) if nodes == NODES[-1] else ()
+            yield Row(title, f"a node and round, {nodes} nodes", f"barrier-{nodes}/{name}.each", "barrier-16/" + name + ".each", *target)
+        for nodes, what in LARGE.items():
+            yield Row(title, f"computed: {what}", f"barrier-{NODES[-1]}/{name}.{nodes}")
+    for nodes in NODES:
+        yield Row("Start", f"{nodes} nodes", f"launch-{nodes}/time")
+    for when, title in (("after_init", "at the start"), ("after_use", "after a put to every other node")):
+        for nodes in NODES:
+            yield Row("Resident memory of a PE", f"{title}, {nodes} nodes", f"rss-{nodes}/{when}")
+
+
+PAGE = Page("scale", "scale.md", "Many nodes", TEXT, RUNS, list(rows()), [], lambda options, build: [ways.lateral(build)], derive=derive)
