@@ -144,13 +144,21 @@ def tree(*words):
 
 
 def test_tree():
-    """Watchers pass on reports, requests of --status and deaths."""
-    result = tree("pid=$(sed -n 's/ready 10 //p' /tmp/out);", 'ssh h11 "$0" --status $pid 2>&1;', "cat /tmp/told >&2;", "kill -KILL $pid;",
-                  'until grep -q "PE 10 " /tmp/told; do sleep 0.1; done; cat /tmp/told >&2;')
+    """Watchers pass on reports and requests of --status."""
+    result = tree('ssh h11 "$0" --status $(sed -n "s/ready 10 //p" /tmp/out) 2>&1;')
     wanted = row("0-11", r"shmem_long_wait_until\(flag == 7, is 0\)", "all")
     assert re.search(wanted, result.out, re.M) and re.search(wanted, result.err, re.M), result
     assert result.out.splitlines()[-1] == "PEs 0-11 wait for a store that no PE is making", result
-    assert re.search(rf"lateral: PE 10 \(pid \d+, hosts_hang\) on host h11 was {KILLED}", result.err), result
+
+
+def test_tree_dies():
+    """And deaths. Hydra ends the other PEs by the same signal, and its own output with them; mpirun does not."""
+    needs_hosts()
+    mpirun(1)
+    script = '"$0" --hostfile $TEST_HOSTFILE -n 12 "$1" all >/tmp/out & p=$!; until [ "$(grep -c ready /tmp/out)" = 12 ]; do sleep 0.1; done; ' \
+             'kill -KILL $(sed -n "s/ready 10 //p" /tmp/out); wait $p'
+    result = on_hosts(12, "sh", "-c", script, oshrun(), program("hosts_hang"), slots=1, env={"LATERAL_LAUNCHER": "mpirun"})
+    tells(result, 137, rf"oshrun: PE 10 \(pid \d+, hosts_hang\) on host h11 was {KILLED}")
 
 
 def test_tree_loses():
