@@ -27,6 +27,7 @@
 #include "uccs/core/memory.h"
 #include "uccs/core/fail.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -43,9 +44,10 @@
 #define PENDING_SECONDS 2
 
 struct connection {
-    int fd, pe;                 /* fd -1: it is not up */
-    char host[ROUTES_HOST + 4]; /* " on NAME"; empty: not known */
-    struct dialer *dialer;      /* null: no call is under way */
+    int fd, pe;                         /* fd -1: it is not up */
+    char host[ROUTES_HOST + 4];         /* " on NAME"; empty: not known */
+    char address[INET6_ADDRSTRLEN + 4]; /* " at ADDRESS" where this PE has been called from another host; else empty */
+    struct dialer *dialer;              /* null: no call is under way */
     struct connection *next;
 };
 
@@ -165,12 +167,43 @@ void uccs_keepalive_connect(int pe, const struct routes *to)
     pthread_mutex_unlock(&lock);
 }
 
+const char *uccs_keepalive_host(int pe)
+{
+    pthread_mutex_lock(&lock);
+    const struct connection *connection = connection_to(uccs_node_of(pe));
+    pthread_mutex_unlock(&lock);
+    if (connection && !connection->host[0])
+        return connection->address;
+    return connection && strcmp(connection->host + strlen(" on "), here.host) != 0 ? connection->host : "";
+}
+
+static const char *write_address(const struct sockaddr_storage *name, char text[INET6_ADDRSTRLEN])
+{
+    const void *address = name->ss_family == AF_INET6 ? (const void *)&((const struct sockaddr_in6 *)name)->sin6_addr
+                                                      : &((const struct sockaddr_in *)name)->sin_addr;
+    return inet_ntop(name->ss_family, address, text, INET6_ADDRSTRLEN) ? text : "";
+}
+
+/* The name of the caller's host is not known before this PE calls it. */
+static void note_address(struct connection *connection)
+{
+    struct sockaddr_storage theirs = {0}, mine = {0};
+    socklen_t bytes = sizeof theirs, mine_bytes = sizeof mine;
+    char caller[INET6_ADDRSTRLEN], called[INET6_ADDRSTRLEN];
+    if (getpeername(connection->fd, (struct sockaddr *)&theirs, &bytes) == 0 &&
+        getsockname(connection->fd, (struct sockaddr *)&mine, &mine_bytes) == 0 &&
+        strcmp(write_address(&theirs, caller), write_address(&mine, called)) != 0)
+        snprintf(connection->address, sizeof connection->address, " at %s", caller);
+}
+
 /* The listener calls it with a connection that has passed the handshake. */
 static void accept_peer(void *unused, int fd, const struct handshake_hello *hello)
 {
     (void)unused;
+    struct connection *connection = add_connection(fd, (int)hello->from);
     set_keepalive(fd);
-    watch_events(fd, add_connection(fd, (int)hello->from), EPOLLIN, EPOLL_CTL_MOD);
+    note_address(connection);
+    watch_events(fd, connection, EPOLLIN, EPOLL_CTL_MOD);
 }
 
 /* --- Events */

@@ -15,6 +15,10 @@ int uccs_keepalive_open(struct routes *mine);
  * wait. */
 void uccs_keepalive_connect(int pe, const struct routes *to);
 
+/* Returns " on NAME", or " at ADDRESS" where only that is known, if the PE is on another host, else an empty text; it stays until the connections are closed. Any
+ * thread. */
+const char *uccs_keepalive_host(int pe);
+
 /* Returns a descriptor that is readable when uccs_keepalive_poll has something to do, or -1 when it never has. Constant
  * while the connections are open. */
 int uccs_keepalive_descriptor(void);

@@ -97,7 +97,9 @@ static void fetch_data(const struct proto_arrival *arrival, void *rest)
     switch (proto_transport->receive(arrival->worker->at, rest, room_for(receive), arrival->bytes, receive)) {
     case TRANSPORT_PENDING: break;
     case TRANSPORT_DONE: finish_receive(receive); break;
-    default: uccs_fail_process_lost("the data of PE %u did not come: the connection is lost", arrival->header.from);
+    default:
+        uccs_fail_process_lost("the data of PE %u%s did not come: the connection is lost", arrival->header.from,
+                               uccs_keepalive_host((int)arrival->header.from));
     }
 }
 
