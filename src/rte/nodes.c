@@ -15,7 +15,6 @@
 #include "rte/backend.h"
 #include "rte/rte.h"
 #include "rte/job_map.h"
-#include "rte/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -211,7 +210,6 @@ int rte_nodes_learn(void)
         return -1;
     if (rte.pe == 0 && !(all = put_together(&bytes)))
         return -1;
-    rte_watch_publish();
     if (rte_backend_fence(0) != 0)
         return -1;
     if (lead)

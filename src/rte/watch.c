@@ -97,20 +97,22 @@ bool rte_watch_is_wanted(void)
     return asked || *front;
 }
 
-void rte_watch_start(void)
+/* Makes the address of this node's watcher, or zeros, known to the lowest PEs of other nodes, behind the next fence. */
+static void publish_routes(void)
 {
-    const bool by_oshrun = rte.launched && !rte_backend; /* its guard watches */
-    if (!rte_watch_is_wanted() || by_oshrun || rte.node_index != 0 || spawn_watcher())
-        return;
-    if (asked && rte.pe == 0)
-        log_line(
-            "LATERAL_TIMEOUT and LATERAL_DEADLOCK: no oshrun of this version beside the library, so nobody watches the job");
+    if (rte.node_size != rte.npes && rte_backend)
+        (void)rte_backend->put(KEY, start.routes, sizeof start.routes);
 }
 
-void rte_watch_publish(void)
+void rte_watch_start(void)
 {
-    if (rte_watch_is_wanted() && rte.node_index == 0 && rte.node_size != rte.npes && rte_backend)
-        (void)rte_backend->put(KEY, start.routes, sizeof start.routes);
+    const bool by_oshrun = rte.launched && !rte_backend; /* its supervisor watches */
+    if (!rte_watch_is_wanted() || by_oshrun || rte.node_index != 0)
+        return;
+    if (!spawn_watcher() && asked && rte.pe == 0)
+        log_line(
+            "LATERAL_TIMEOUT and LATERAL_DEADLOCK: no oshrun of this version beside the library, so nobody watches the job");
+    publish_routes();
 }
 
 /* Stores the routes to a node's watcher; zeros where it has none. */

@@ -10,11 +10,11 @@ void rte_watch_prepare(void);
 /* Returns true when somebody asks for a watcher, which also reads how PEs crash. */
 bool rte_watch_is_wanted(void);
 
-/* Starts the watcher of this node, when this PE is its lowest and somebody asks for one. Behind rte_crash_watch. */
+/* Starts the watcher of this node, when this PE is its lowest and somebody asks for one, and makes its address known behind the next
+ * fence. Behind rte_crash_watch. */
 void rte_watch_start(void);
 
-/* Makes the address of PE 0's watcher known to the others; before a fence, and behind it. */
-void rte_watch_publish(void);
+/* Connects the watcher with those of other nodes. Behind the fences of rte_nodes_learn. */
 void rte_watch_connect(void);
 
 /* At the end of the start: lets the watcher look at this process, and takes the signal that asks for a report. */

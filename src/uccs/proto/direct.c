@@ -318,13 +318,13 @@ void proto_atomic(struct proto_send *send, const struct transport_word *word, st
         worker->epoch++;
     await_turn(send);
     peer->issued.puts++;
-    proto_issue_touch(peer);
+    proto_touch(peer);
     if (ask) {
         ask->worker = worker;
         ask->pe = peer->pe;
     }
     if (ask && !ask->flag)
-        proto_issue_list(send, ask);
+        proto_pending_list(send, ask);
     if (!ask && send->log)
         proto_log_issued(send);
     if (!ask && send->request)

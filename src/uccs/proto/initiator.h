@@ -90,7 +90,7 @@ bool proto_adapter_share(size_t offset, size_t bytes);
  * not count afterwards. */
 void proto_counter_clear(uccs_counter counter);
 
-/* Registered memory (key.c). proto_import returns false when the memory has been released; else it returns true,
+/* Registered memory (import.c). proto_import returns false when the memory has been released; else it returns true,
  * and the owner will tell this PE of the release (uccs_import_end). proto_memory_invalidate tells all of these PEs, a bit
  * for each, that this PE has released the memory, and returns when they know. */
 bool proto_import(int pe, uint64_t region);

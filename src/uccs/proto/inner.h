@@ -338,6 +338,21 @@ void proto_claim_until(struct proto_peer *peer, struct uccs_import *use, uint64_
 /* Does so for all puts of the worker, when the worker has been asked to (`lands`). */
 void proto_land_wanted(struct proto_worker *worker);
 
+/* worker.c. Notes that the peer has operations to flush. Pollers read the cache lines of the worker's words, so a value that is there
+ * already is not stored. */
+void proto_touch_worker(struct proto_worker *worker);
+static inline void proto_touch(struct proto_peer *peer)
+{
+    struct proto_worker *worker = peer->worker;
+    if (!peer->touched) {
+        peer->touched = true;
+        peer->next_touched = worker->touched;
+        worker->touched = peer;
+    }
+    if (lat_unlikely(!atomic_load_relaxed(&worker->some)))
+        proto_touch_worker(worker);
+}
+
 /* flush.c. Clears the note that there is something to do on the worker, unless there is: unanswered operations, or requests whose flush
  * has not ended. */
 void proto_untouch(struct proto_worker *worker);
@@ -354,8 +369,8 @@ void proto_nudge(struct proto_worker *worker);
 void proto_flush_ahead(struct proto_peer *peer);
 extern const struct proto_handler proto_on_flush, proto_on_flushed;
 
-/* pending.c. Counts a pending request without a flag. */
-void proto_pending_count(struct proto_peer *peer, struct proto_pending *ask);
+/* pending.c. Notes a pending request without a flag. */
+void proto_pending_list(const struct proto_send *send, struct proto_pending *ask);
 
 /* key.c. Returns the key of a piece of the peer's memory. Returns null when there is none (yet); the first call asks the
  * peer for it. `offset` is rounded down to the start of the piece. find also returns keys that have not come, or that will not. close withdraws all memory that peers have keys of; free
@@ -364,7 +379,12 @@ const struct proto_key *proto_key_of(struct proto_peer *peer, const struct wire_
 const struct proto_key *proto_key_find(struct proto_peer *peer, const struct wire_header *header, uint64_t offset);
 void proto_key_close(void);
 void proto_key_free(struct proto_peer *peer);
-extern const struct proto_handler proto_on_key, proto_on_keyed, proto_on_import, proto_on_gone;
+/* Ends the transport's access to released memory. Any thread. */
+void proto_key_withdraw(uint64_t region);
+extern const struct proto_handler proto_on_key, proto_on_keyed;
+
+/* import.c */
+extern const struct proto_handler proto_on_import, proto_on_gone;
 
 /* direct.c. One-sided operations of the transport. proto_direct_can returns true when the transport can do the message's operation now; then put
  * or get must start it. The caller has counted a put; `source` says what is to be done once its source is free. */
@@ -373,11 +393,7 @@ void proto_direct_put(struct proto_send *send);
 void proto_direct_get(struct proto_send *send, struct proto_pending *ask);
 void proto_direct_free(struct proto_peer *peer);
 
-/* issue.c. touch notes that the peer has operations to flush. list notes a pending request without a flag. */
-void proto_issue_touch(struct proto_peer *peer);
-void proto_issue_list(const struct proto_send *send, struct proto_pending *ask);
-
-/* issue_log.c. Adds one to the request's count until what is under way is settled. Returns false without memory. */
+/* log_peer.c. Adds one to the request's count until what is under way is settled. Returns false without memory. */
 bool proto_asks_watch(struct proto_asks *asks, const struct proto_worker *worker, struct uccs_request *request);
 /* One is settled; requests that waited for it alone complete. `log_peer` tells whether they fail; null: they do not. */
 void proto_asks_settle(struct proto_asks *asks, uint64_t number, struct proto_log_peer *log_peer);
@@ -385,6 +401,7 @@ void proto_asks_settle(struct proto_asks *asks, uint64_t number, struct proto_lo
 /* find returns null when nothing went to the PE yet. issued notes a message that leaves, asks notes a pending request; left and settled
  * note their ends. */
 struct proto_log_peer *proto_log_peer_find(struct proto_issue_log *log, int pe);
+bool proto_log_peer_applied(const struct proto_log_peer *log_peer);
 void proto_log_issued(struct proto_send *send);
 void proto_log_peer_left(struct proto_log_peer *log_peer);
 void proto_log_asks(struct proto_issue_log *log, struct proto_peer *peer, struct proto_pending *ask);
@@ -393,6 +410,8 @@ void proto_log_peer_settled(const struct proto_pending *ask);
  * whether it has, and forgets it. */
 void proto_log_nacked(struct proto_worker *worker, int pe, const proto_nack_number *logs, size_t count);
 bool proto_log_peer_take_nacked(struct proto_log_peer *log_peer);
+/* Takes peer states with nothing under way off the log's list. */
+void proto_log_tidy(struct proto_issue_log *log);
 
 /* progress.c; any thread, without a lock. */
 /* Moves the worker on unless another thread holds it. Returns non-zero when something came in or has left, else 0. */

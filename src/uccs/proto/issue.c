@@ -2,33 +2,13 @@
  * the network does by itself. Nothing here lacks memory. Under the worker's lock, which proto_issue and proto_issue_ask release. */
 #include "uccs/proto/inner.h"
 
-lat_cold static void touch_worker(struct proto_worker *worker)
-{
-    atomic_store_relaxed(&worker->some, 1);
-    if (worker == proto_service_worker())
-        atomic_store_relaxed(&proto_touched, 1);
-}
-
-/* Pollers read the cache lines of the worker's words, so a value that is there already is not stored. */
-void proto_issue_touch(struct proto_peer *peer)
-{
-    struct proto_worker *worker = peer->worker;
-    if (!peer->touched) {
-        peer->touched = true;
-        peer->next_touched = worker->touched;
-        worker->touched = peer;
-    }
-    if (lat_unlikely(!atomic_load_relaxed(&worker->some)))
-        touch_worker(worker);
-}
-
 /* Counts a message to the peer and sets in its header which messages it must not overtake. */
 static void count_message(struct proto_peer *peer, struct wire_header *header)
 {
     proto_take_fence(peer);
     header->after = peer->fenced;
     peer->issued.messages++;
-    proto_issue_touch(peer);
+    proto_touch(peer);
 }
 
 /* Sets what the message must not overtake: messages at the target, puts of the transport here. */
@@ -94,7 +74,7 @@ lat_cold static void put_direct(struct proto_send *send)
     struct proto_peer *peer = send->peer;
     struct proto_send *word = send->way == PROTO_DIRECT_NOTIFY ? word_of(send) : 0;
     const uint64_t puts = ++peer->issued.puts;
-    proto_issue_touch(peer);
+    proto_touch(peer);
     if (send->log)
         proto_log_issued(send);
     const uint16_t number = send->request ? proto_hang(peer, send->request) : 0;
@@ -117,14 +97,6 @@ void proto_issue(struct proto_send *send)
     pthread_mutex_unlock(&worker->lock);
 }
 
-void proto_issue_list(const struct proto_send *send, struct proto_pending *ask)
-{
-    proto_pending_count(send->peer, ask);
-    if (send->log)
-        proto_log_asks(send->log, send->peer, ask);
-    proto_issue_touch(send->peer);
-}
-
 void proto_issue_ask(struct proto_send *send, struct proto_pending *ask)
 {
     struct proto_worker *worker = send->worker;
@@ -134,7 +106,7 @@ void proto_issue_ask(struct proto_send *send, struct proto_pending *ask)
     ask->pe = send->peer->pe;
     ask->reads = direct || !proto_coalesce_fits(ask->bytes);
     if (!ask->flag)
-        proto_issue_list(send, ask);
+        proto_pending_list(send, ask);
     if (direct) {
         proto_direct_get(send, ask);
     } else {

@@ -174,7 +174,7 @@ struct uccs_reason;
 bool proto_request_reason(const struct uccs_request *request, struct uccs_reason *reason);
 void proto_reason(const void *unused, struct uccs_reason *reason);
 
-/* --- Handles stand in messages for things of this process (pending.c). A table starts zeroed; its owner locks it. */
+/* --- Handles stand in messages for things of this process (handle.c). A table starts zeroed; its owner locks it. */
 struct proto_handles {
     struct proto_handle_entry *entries;
     uint32_t room, free;

@@ -2,7 +2,7 @@
  * plain memory. Each kind of message has a struct of its own below; upper folders handle the kinds (proto.h). wire.def
  * says of each kind what a message of it may be, and validate.c refuses every other one where it enters.
  *
- * No address travels: an `handle` or `block` is a handle of the PE that has issued the message (pending.c). */
+ * No address travels: an `handle` or `block` is a handle of the PE that has issued the message (handle.c). */
 #ifndef UCCS_PROTO_WIRE_H
 #define UCCS_PROTO_WIRE_H
 

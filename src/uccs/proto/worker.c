@@ -183,3 +183,10 @@ void proto_thread_remind(const struct proto_worker *worker)
         uccs_doorbell_ring_mine();
     }
 }
+
+lat_cold void proto_touch_worker(struct proto_worker *worker)
+{
+    atomic_store_relaxed(&worker->some, 1);
+    if (worker == proto_service_worker())
+        atomic_store_relaxed(&proto_touched, 1);
+}

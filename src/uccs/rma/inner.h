@@ -59,11 +59,11 @@ struct uccs_rma_part {
     size_t next; /* number of the piece or block behind the part */
 };
 
-/* Goes to the next part, from one that starts zeroed. A part has blocks of at most `pack` bytes together; 0: one block, as bytes.
+/* near.c: goes to the next part, from one that starts zeroed. A part has blocks of at most `pack` bytes together; 0: one block, as bytes.
  * Returns false when no bytes are left. */
 bool uccs_rma_next(const struct uccs_rma *rma, size_t pack, struct uccs_rma_part *part);
 
-/* near.c: does or starts a checked operation on memory of this node. */
+/* Does or starts a checked operation on memory of this node. */
 int uccs_rma_near(struct uccs_rma *rma);
 /* Marks the requests of an operation that is done as complete. */
 void uccs_rma_done(struct uccs_rma *rma);

@@ -1,0 +1,175 @@
+/* Peer states of issue logs: what a log has issued to a peer. Under the worker's lock. */
+#include "uccs/proto/inner.h"
+
+#include <stdlib.h>
+
+#define FEW 8 /* heads of chains at first */
+
+static struct proto_log_peer **chain_of(struct proto_issue_log *log, int pe)
+{
+    return &log->heads[(uint32_t)pe & (log->room - 1)];
+}
+
+struct proto_log_peer *proto_log_peer_find(struct proto_issue_log *log, int pe)
+{
+    struct proto_log_peer *log_peer = log->room ? *chain_of(log, pe) : 0;
+    while (log_peer && log_peer->peer->pe != pe)
+        log_peer = log_peer->next;
+    return log_peer;
+}
+
+static bool grow_chains(struct proto_issue_log *log)
+{
+    struct proto_log_peer **old = log->heads;
+    const uint32_t room = log->room, more = room ? 4 * room : FEW;
+    struct proto_log_peer **heads = calloc(more, sizeof(struct proto_log_peer *));
+    if (!heads)
+        return false;
+    log->heads = heads;
+    log->room = more;
+    for (uint32_t i = 0; i < room; i++)
+        for (struct proto_log_peer *next, *log_peer = old[i]; log_peer; log_peer = next) {
+            struct proto_log_peer **chain = chain_of(log, log_peer->peer->pe);
+            next = log_peer->next;
+            log_peer->next = *chain;
+            *chain = log_peer;
+        }
+    free(old);
+    return true;
+}
+
+static bool add_log_peer(struct proto_issue_log *log, struct proto_peer *peer)
+{
+    if (log->count == log->room && !grow_chains(log))
+        return false;
+    struct proto_log_peer *log_peer = calloc(1, sizeof *log_peer), **chain = chain_of(log, peer->pe);
+    if (!log_peer)
+        return false;
+    log_peer->log = log;
+    log_peer->peer = peer;
+    log_peer->next = *chain;
+    *chain = log_peer;
+    log->count++;
+    return true;
+}
+
+bool proto_log_reserve(struct proto_issue_log *log, struct proto_peer *peer)
+{
+    return lat_likely(proto_log_peer_find(log, peer->pe) != 0) || add_log_peer(log, peer);
+}
+
+static struct proto_log_peer *activate_log_peer(struct proto_issue_log *log, struct proto_peer *peer)
+{
+    if (!proto_log_reserve(log, peer))
+        uccs_fail("no memory for a stream");
+    struct proto_log_peer *log_peer = proto_log_peer_find(log, peer->pe);
+    if (!log_peer->active) {
+        log_peer->active = true;
+        log_peer->next_active = log->active;
+        log->active = log_peer;
+    }
+    return log_peer;
+}
+
+bool proto_log_peer_applied(const struct proto_log_peer *log_peer)
+{
+    return proto_point_reaches(log_peer->peer->answered, log_peer->number);
+}
+
+void proto_log_tidy(struct proto_issue_log *log)
+{
+    struct proto_log_peer **at = &log->active;
+    while (*at) {
+        struct proto_log_peer *log_peer = *at;
+        log_peer->active =
+            !proto_log_peer_applied(log_peer) || log_peer->asks.count || log_peer->holding || log_peer->refused;
+        if (log_peer->active)
+            at = &log_peer->next_active;
+        else
+            *at = log_peer->next_active;
+    }
+}
+
+/* --- Notes of what the log issues */
+
+void proto_log_issued(struct proto_send *send)
+{
+    struct proto_log_peer *log_peer = activate_log_peer(send->log, send->peer);
+    log_peer->number = send->peer->issued;
+    if (send->flag || send->buffer)
+        return;
+    send->log_peer = log_peer;
+    log_peer->holding++;
+}
+
+void proto_log_peer_left(struct proto_log_peer *log_peer)
+{
+    log_peer->holding--;
+}
+
+void proto_log_asks(struct proto_issue_log *log, struct proto_peer *peer, struct proto_pending *ask)
+{
+    ask->log_peer = activate_log_peer(log, peer);
+    ask->log_peer->asks.count++;
+    ask->log_peer->reading += ask->reads;
+}
+
+bool proto_log_peer_take_nacked(struct proto_log_peer *log_peer)
+{
+    bool refused = log_peer->refused;
+    log_peer->refused = false;
+    return refused;
+}
+
+static bool contains_number(const proto_nack_number *numbers, size_t count, uint16_t number)
+{
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] == number)
+            return true;
+    return false;
+}
+
+void proto_log_nacked(struct proto_worker *worker, int pe, const proto_nack_number *logs, size_t count)
+{
+    for (struct proto_issue_log *log = worker->logs; log && count; log = log->next) {
+        struct proto_log_peer *log_peer = contains_number(logs, count, log->number) ? proto_log_peer_find(log, pe) : 0;
+        if (log_peer)
+            log_peer->refused = true;
+    }
+}
+
+/* --- Pending requests that are under way, of a log and of a worker */
+
+bool proto_asks_watch(struct proto_asks *asks, const struct proto_worker *worker, struct uccs_request *request)
+{
+    struct proto_wake *wake = asks->count ? malloc(sizeof *wake) : 0;
+    if (!wake)
+        return !asks->count;
+    *wake = (struct proto_wake){worker->asked, asks->count, request, asks->wakes};
+    asks->wakes = wake;
+    uccs_request_begin(request);
+    return true;
+}
+
+void proto_asks_settle(struct proto_asks *asks, uint64_t number, struct proto_log_peer *log_peer)
+{
+    asks->count--;
+    for (struct proto_wake **at = &asks->wakes; *at;) {
+        struct proto_wake *wake = *at;
+        if (number >= wake->before || --wake->left) {
+            at = &wake->next;
+            continue;
+        }
+        *at = wake->next;
+        uccs_request_finish(wake->request, log_peer && proto_log_peer_take_nacked(log_peer));
+        free(wake);
+    }
+}
+
+void proto_log_peer_settled(const struct proto_pending *ask)
+{
+    struct proto_log_peer *log_peer = ask->log_peer;
+    log_peer->reading -= ask->reads;
+    log_peer->refused |= ask->failed && !ask->request && !ask->local;
+    proto_asks_settle(&log_peer->asks, ask->number, log_peer);
+}
