@@ -147,15 +147,15 @@ static const struct proto_handler *const own_handlers[WIRE_KINDS] = {
 
 int proto_open(void)
 {
+    for (int kind = 0; kind < WIRE_KINDS; kind++)
+        if (own_handlers[kind])
+            proto_handle((enum proto_wire_kind)kind, own_handlers[kind]);
     if ((int)uccs_core.pes == uccs_core.npes)
         return 0;
     if (uccs_core.npes > PROTO_PES) {
         log_line("a job on several nodes has at most %d PEs", PROTO_PES);
         return -1;
     }
-    for (int kind = 0; kind < WIRE_KINDS; kind++)
-        if (own_handlers[kind])
-            proto_handle((enum proto_wire_kind)kind, own_handlers[kind]);
     allow_connections();
     proto_wire = choose_wire();
     if (open_transport() != 0 || proto_names_publish() != 0)
