@@ -37,8 +37,9 @@ bool lmpi_pmi_begin(void);
  * so that words can be asked for; *published says whether this rank's is among them. */
 bool lmpi_pmi_end(bool *published);
 
-/* Between that and the return of MPI_Init, in which the MPI does not use the connection: returns whether a rank has left its word. */
-bool lmpi_pmi_knows(int rank);
+/* Between that and the return of MPI_Init, in which the MPI does not use the connection: returns whether a rank has left its word. `ask` is that
+ * of lmpi_pmix_knows, since the launcher has all words at hand. */
+bool lmpi_pmi_knows(int rank, bool ask);
 
 /* ---- pmix.c: words in the key space of a launcher that speaks PMIx ---- */
 
@@ -48,8 +49,9 @@ void lmpi_pmix_begin(void);
 /* After the MPI has started: returns whether words can be asked for; *published says whether this rank's is among them. */
 bool lmpi_pmix_is_there(bool *published);
 
-/* Returns whether a rank has left its word. */
-bool lmpi_pmix_knows(int rank);
+/* Returns whether a rank has left its word. ask: another host may be asked for it, which takes ten seconds where a rank has left none; else
+ * what is known here is all. */
+bool lmpi_pmix_knows(int rank, bool ask);
 
 /* Behind the last question. */
 void lmpi_pmix_end(void);

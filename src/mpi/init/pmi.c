@@ -264,8 +264,9 @@ bool lmpi_pmi_end(bool *published)
     return pmi.met;
 }
 
-bool lmpi_pmi_knows(int rank)
+bool lmpi_pmi_knows(int rank, bool ask)
 {
+    (void)ask;
     char line[512], value[16];
     snprintf(line, sizeof line, "cmd=get kvsname=%s key=lateral-mpi.%d\n", pmi.space, rank);
     return query_launcher(line, "value=", value, sizeof value);

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUCCESS = 0, TYPE_BOOL = 1, SCOPE_GLOBAL = 3 };
+#define PATIENCE 10 /* seconds for another host's answer. Ranks that judge each other differently would wait for ever */
+
+enum { SUCCESS = 0, TYPE_BOOL = 1, TYPE_STRING = 3, TYPE_INT = 6, SCOPE_GLOBAL = 3 };
 
 struct process {
     char space[256];
@@ -21,6 +23,8 @@ struct value {
     uint16_t type;
     union {
         bool flag;
+        int number;
+        char *text;
         void *widest[3];
     } data;
 };
@@ -80,13 +84,42 @@ bool lmpi_pmix_is_there(bool *published)
     return pmix.runs;
 }
 
-bool lmpi_pmix_knows(int rank)
+static struct value *get_value(const struct process *peer, const char *key, const struct option *how)
 {
-    const struct option immediate = {.key = "pmix.immediate", .value = {.type = TYPE_BOOL, .data.flag = true}};
-    struct process peer = {.rank = (uint32_t)rank};
     struct value *value = 0;
+    return pmix.get(peer, key, how, 1, &value) == SUCCESS ? value : 0;
+}
+
+/* Returns the name of a process's host, which the launcher tells at its start. The caller frees it; null: not known. */
+static char *name_host(const struct process *peer, const struct option *how)
+{
+    struct value *value = get_value(peer, "pmix.hname", how);
+    char *name = value && value->type == TYPE_STRING ? value->data.text : 0;
+    free(value);
+    return name;
+}
+
+static bool is_elsewhere(const struct process *peer, const struct option *how)
+{
+    char *here = name_host(&self, how), *there = name_host(peer, how);
+    const bool differ = here && there && strcmp(here, there) != 0;
+    free(here);
+    free(there);
+    return differ;
+}
+
+/* The server of this host has the words of its own ranks, and of others where MPI_Init has collected them; Open MPI 5 does not, so
+ * another host is asked, which waits for a word that is not there. */
+bool lmpi_pmix_knows(int rank, bool ask)
+{
+    const struct option at_once = {.key = "pmix.immediate", .value = {.type = TYPE_BOOL, .data.flag = true}};
+    const struct option soon = {.key = "pmix.timeout", .value = {.type = TYPE_INT, .data.number = PATIENCE}};
+    struct process peer = {.rank = (uint32_t)rank};
     memcpy(peer.space, self.space, sizeof peer.space);
-    const bool known = pmix.get(&peer, "lateral-mpi", &immediate, 1, &value) == SUCCESS;
+    struct value *value = get_value(&peer, "lateral-mpi", &at_once);
+    if (!value && ask && is_elsewhere(&peer, &at_once))
+        value = get_value(&peer, "lateral-mpi", &soon);
+    const bool known = value;
     free(value); /* a truth value holds no more memory */
     return known;
 }

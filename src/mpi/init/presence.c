@@ -8,7 +8,7 @@
 
 #define TAG 32767 /* between ranks that are in MPI_Init, so no message of the program meets it */
 
-static bool (*knows)(int rank); /* asks the launcher; null: it keeps no words */
+static bool (*knows)(int rank, bool ask); /* asks the launcher; null: it keeps no words */
 
 void lmpi_presence_publish(void)
 {
@@ -44,11 +44,11 @@ static int look_through_tree(void)
     int absent = INT_MAX;
     for (int64_t step = 1; step < reach && rank + step < lmpi_process.ranks; step *= 2) {
         const int child = rank + (int)step;
-        const bool there = knows(child);
+        const bool there = knows(child, true);
         present |= there ? step : 0;
         absent = lower_of(absent, there ? receive_absent(child) : child);
     }
-    if (rank && knows(parent)) {
+    if (rank && knows(parent, true)) {
         send_absent(parent, absent);
         absent = receive_absent(parent);
     } else if (rank) {
@@ -60,10 +60,11 @@ static int look_through_tree(void)
     return absent;
 }
 
+/* Returns the lowest rank of those whose words are at hand, which prints the line. */
 static int find_first(void)
 {
     int first = 0;
-    while (first < lmpi_process.rank && !knows(first))
+    while (first < lmpi_process.rank && !knows(first, false))
         first++;
     return first;
 }
