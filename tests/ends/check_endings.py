@@ -19,7 +19,7 @@ LAST = r"called after the last shmem_finalize"
 EARLY = r"exited with status 5|left with exit status 5 before shmem_finalize"
 DESERTED = r"exited without shmem_finalize"
 ANY = r""           # the launcher's or the C library's own words
-SOON = 8            # "within a second", on a machine with much other work to do
+SOON = 12           # "within a second", on a machine with much other work to do
 
 # (where, calls, end): status, what every PE prints (None: not looked at), what standard error says (None: nothing)
 ALL_PES = {
