@@ -180,7 +180,7 @@ static void connects_to_nobody(void)
 
 const struct net_case cases_loss[] = {{"killed_while_idle", killed_while_idle, "tells"},
                                       {"killed_while_others_send", killed_while_others_send, "tells"},
-                                      {"killed_while_it_sends", killed_while_it_sends, "tells"},
+                                      {"killed_while_it_sends", killed_while_it_sends, "loses"},
                                       {"leaves_when_drained", leaves_when_drained, 0},
                                       {"connects_to_nobody", connects_to_nobody, "tells"},
                                       {0}};
