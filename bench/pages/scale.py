@@ -28,9 +28,9 @@ and their reports in [nodes](../internals/nodes.md#watchers-and-what-they-cost);
 NODES, LARGE = (2, 4, 16, 64, 256), {1000: "100,000 PEs on 1,000 nodes", 15625: "10^6 PEs on 15,625 nodes"}
 OPERATIONS = {"barrier_all": "barrier_all", "sync_all": "sync_all", "sum": "sum of one long", "broadcast": "broadcast of one long"}
 COMPUTED = ("barrier_all", "sync_all")
-RUNS = [Run(f"{name}-{nodes}", program, nodes, args, "pretended", False, rounds=3)
+RUNS = [Run(f"{name}-{nodes}", program, nodes, args, "pretended", False, rounds=3, quick=nodes <= 4)
         for name, program, args in (("barrier", "barrier", ("--small",)), ("rss", "rss", ())) for nodes in NODES] + \
-       [Run(f"launch-{nodes}", "launch", nodes, (), "pretended", False, kind="timed") for nodes in NODES]
+       [Run(f"launch-{nodes}", "launch", nodes, (), "pretended", False, kind="timed", quick=nodes <= 4) for nodes in NODES]
 
 
 def derive(run, values):
