@@ -2,7 +2,7 @@
 """Measures Lateral, its peers and the machine itself in turns, and compares them.
 
     bench/run.py [--quick] [--only NAME] [--rounds N] [--peer NAME=PREFIX] [--report] ...     one node
-    bench/run.py --hosts | --threads | --mpi | --mpix | --looking | --ofi | --scale ...     the other pages
+    bench/run.py --hosts | --threads | --mpi | --mpix | --looking | --ofi | --scale | --apps ...     the other pages
     bench/run.py --all --report [--minutes N]             every page; after an interruption the same command goes on
     bench/run.py --cluster HOSTFILE ...                   on the first two hosts of a cluster
     bench/run.py --against TREE ...                       any page against an older build of Lateral (./dev bench: or a revision)

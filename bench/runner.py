@@ -20,9 +20,12 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 MAKE_HOSTS = ROOT / "tools" / "dev" / "hosts.py"
 WITH_FLOOR = {"latency"}                                   # programs linked to the floor library
-FLAGS = ["-O2", "-std=gnu17", "-I", ROOT / "examples"]
+FLAGS = {".c": ["-std=gnu17", "-I", ROOT / "examples", "-I", HERE, "-Wno-deprecated-declarations"]}
 PERFTEST_TIMEOUT = 60
 MOST_BUSY, PATIENCE = 0.25, 1                              # share of the processors that others may use; seconds to wait for it
+NEEDS = {"apps/coarray.f90": ["-fcoarray=lib", "-lcaf_openmpi"]}
+PACKAGES = {"apps/forest": ["PETSc"]}
+PYTHON = "/usr/bin/python3"                                # whose mpi4py is built for the system's MPI
 EXAMPLE_UNITS = {"mflops": "MFlop/s", "mkeys_per_s": "Mkeys/s"}
 
 
@@ -43,15 +46,28 @@ def find_build(given):
 def compile_with(compiler, source, output, *more, first=()):
     source = HERE / source if (HERE / source).exists() else ROOT / "examples" / source
     output.parent.mkdir(parents=True, exist_ok=True)
-    command = [compiler, *first, *FLAGS, source, "-o", output, *more]
+    if source.suffix == ".f90":
+        compiler = compiler.with_name(compiler.name.replace("mpicc", "mpifort"))
+    command = [compiler, "-O2", *first, *FLAGS.get(source.suffix, []), source, "-o", output, *more]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         note(f"{' '.join(map(str, command))} failed:\n{done.stderr.strip()}")
     return done.returncode == 0
 
 
+def source_of(run):
+    """Returns the program's file; what has no suffix is C."""
+    return run.program if Path(run.program).suffix else f"{run.program}.c"
+
+
 def path_of(way, run, out):
-    return out / (way.folder or way.name) / Path(run.program).name
+    """Returns what is started: the compiled program, or a script itself."""
+    return HERE / run.program if run.program.endswith(".py") else out / (way.folder or way.name) / Path(run.program).name
+
+
+def packages(names):
+    """Returns what pkg-config says of them; nothing where it knows them not, and the compiler tells the rest."""
+    return machine.text_of(["pkg-config", "--cflags", "--libs", *names]).split() if names else []
 
 
 def build(who, runs, out):
@@ -64,10 +80,10 @@ def build(who, runs, out):
     for way in who:
         for run in runs:
             target = path_of(way, run, out)
-            if takes(way, run) and target not in made:
+            if takes(way, run) and target not in made and not run.program.endswith(".py"):
                 made.add(target)
-                more = [*(link if run.program in WITH_FLOOR else []), "-pthread", "-lm", "-ldl"]
-                if not compile_with(way.compiler, f"{run.program}.c", target, *more, first=way.flags):
+                more = [*(link if run.program in WITH_FLOOR else []), *NEEDS.get(run.program, []), *packages(PACKAGES.get(run.program)), "-pthread", "-lm", "-ldl"]
+                if not compile_with(way.compiler, source_of(run), target, *more, first=way.flags):
                     failed.add(target)
     return failed
 
@@ -198,7 +214,8 @@ class Session:
             one["failed"][way.name] = "does not compile"
         if (way.name, run.key) in self.failed or way.name in one["failed"]:
             return
-        command = [*way.front(run), program, *run.args, *(["--quick"] if self.options.short and run.kind == "program" else [])]
+        script = [PYTHON] if run.program.endswith(".py") else []
+        command = [*way.front(run), *script, program, *run.args, *(["--quick"] if self.options.short and run.kind == "program" else [])]
         values, units, why = execute(run, command, way.env(run))
         self.rounds.units.update(units)
         one["values"][way.name] = values

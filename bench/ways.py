@@ -181,7 +181,7 @@ def mpis(shared=True):
                 continue
             version = re.search(r"\b\d+\.\d[\w.]*", machine.text_of([mpirun, "--version"]))
             title = f"{MPIS[mpi]} {version.group()}" if version else MPIS[mpi]
-            for name, of, more, tool in ((way, title, [], []), (f"{way}+", f"Lateral on {title}", [], [build / "bin" / "lateral-mpi"]),
+            for name, of, more, tool in ((way, title, [], []), (f"{way}+", f"Lateral on {title}", [], [build / "bin" / "lateral-mpi", f"--mpi={mpi}"]),
                                          *([("openmpi.sm", f"{title}, osc/sm", ["--mca", "osc", "sm"], [])] if shared and way == "openmpi" else [])):
                 front = lambda run, mpi=mpi, more=more, tool=tool, mpirun=mpirun: mpi_front(mpi, [mpirun, *more], tool, run)
                 made.append(Way(name, of, Path(mpicc), front, lambda run: AS_ROOT, bool(tool), way))
@@ -189,3 +189,12 @@ def mpis(shared=True):
             raise SystemExit("run.py: no MPI with a layer is here (Debian: libopenmpi-dev, libmpich-dev); build after installing one")
         return [way for way in made if way.ours or not options.no_peers]
     return ways
+
+
+def applications(options, build):
+    """Returns Lateral, every OpenSHMEM of this machine, and the system's Open MPI without the layer and with it."""
+    ours, *peers = every(options, build)
+    front, modules = ours.front, exported({"PYTHONPATH": build / "lib" / "python"})
+    ours = ours._replace(front=lambda run: [*front(run), *modules])
+    of_mpi = {"openmpi": "mpi", "openmpi+": "mpi+"}
+    return [ours, *peers, *[way._replace(name=of_mpi[way.name], folder="mpi") for way in mpis(False)(options, build) if way.name in of_mpi]]

@@ -118,7 +118,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/packaging/completion/_oshrun DESTINATION ${C
 # Programs to copy and to measure with, beside each other as in the source tree.
 set(LATERAL_SHARE_DIR ${CMAKE_INSTALL_DATAROOTDIR}/lateral)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples ${PROJECT_SOURCE_DIR}/bench DESTINATION ${LATERAL_SHARE_DIR} COMPONENT examples
-  FILES_MATCHING PATTERN "*.c" PATTERN "*.cc" PATTERN "*.h" PATTERN "*.py" PATTERN "*.md" PATTERN "__pycache__" EXCLUDE)
+  FILES_MATCHING PATTERN "*.c" PATTERN "*.cc" PATTERN "*.f90" PATTERN "*.h" PATTERN "*.py" PATTERN "*.md" PATTERN "__pycache__" EXCLUDE)
 file(RELATIVE_PATH BENCH_FROM_BIN ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_DATAROOTDIR}/lateral)
 configure_file(${PROJECT_SOURCE_DIR}/tools/bench.in ${PROJECT_BINARY_DIR}/installed/lateral-bench @ONLY)
 install(PROGRAMS ${PROJECT_BINARY_DIR}/installed/lateral-bench DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT examples)

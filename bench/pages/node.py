@@ -10,7 +10,7 @@ another way to do the same work. `bench/pages/node.py` lists the reference and
 the target of every row. The head of every program in `bench/` describes it. `bench/ways.py` holds the way to
 start each peer. A dash marks a row that a peer cannot run, or needs minutes for (`--full` waits for it).
 Over several hosts: [hosts.md](hosts.md). Many threads in one process: [threads.md](threads.md). MPI: [mpi.md](mpi.md),
-[mpix.md](mpix.md). What looking costs: [looking.md](looking.md). Many nodes: [scale.md](scale.md)."""
+[mpix.md](mpix.md). What looking costs: [looking.md](looking.md). Many nodes: [scale.md](scale.md). Applications: [apps.md](apps.md)."""
 
 SIZES = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20]
 ELEMENT_OPS = ["p", "g", "put1", "get1", "put_quiet", "atomic_add", "atomic_fetch_add", "atomic_swap", "atomic_compare_swap",
