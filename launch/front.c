@@ -21,7 +21,7 @@
 
 #define REPORT_MS 30000 /* time for a report */
 #define END_MS 5000     /* for the launcher to end after its PEs, and again after SIGTERM */
-#define TELL_MS 1000    /* for the watcher to tell why a launcher has failed */
+#define TELL_MS 2000    /* for the watcher to tell why a launcher has failed */
 
 static struct channel *watcher, *client; /* PE 0's; the last oshrun --status */
 static pid_t launcher;
@@ -31,6 +31,7 @@ static int64_t end_at; /* when the launcher has to be ended; 0: not set */
 static int end_signal = SIGTERM;
 static double timeout;
 static bool quiet, stacks;
+static bool lost; /* the watcher has gone without a word; that of the next node may come */
 
 /* ---- the watcher and oshrun --status ---- */
 
@@ -58,6 +59,7 @@ static void hear_watcher(struct channel *channel, char *line)
 {
     int id, number, used = 0;
     (void)channel;
+    lost &= !line || strcmp(line, "bye") != 0;
     if (!line || sscanf(line, "%*s %d%n", &id, &used) != 1)
         return;
     if (id != 0)
@@ -84,6 +86,7 @@ static void accept_watcher(struct channel *channel)
     channel->heard = hear_watcher;
     channel->closed = lose_watcher;
     watcher = channel;
+    lost = true;
     if (stacks)
         channel_send(channel, "stacks\n");
 }
@@ -236,7 +239,7 @@ int front_run(char **words, const struct options *options)
             end_launcher(end_signal);
     }
     /* A launcher may end before the watcher has told why. */
-    for (int64_t end = loop_now() + TELL_MS; launcher_status && status < 0 && watcher && loop_now() < end;) {
+    for (int64_t end = loop_now() + TELL_MS; launcher_status && status < 0 && lost && loop_now() < end;) {
         loop_turn((int)(end - loop_now()));
         channels_sweep();
     }

@@ -11,7 +11,9 @@
  * clocks of hosts need not agree). How a PE has ended, and requests, are passed on to the root.
  *
  * A node whose line to the one above breaks, or who hears nothing of it for LOST_MS, since its host is stopped or cut off, connects to
- * the root. Who has lost a node tells the root its name, and the root calls it silent unless it comes.
+ * the root. Who has lost a node tells the root its name, and the root calls it silent unless it comes. A node that has gone without
+ * "bye" is lost when a PE misses one of its PEs, too, or a launcher ends PEs at that moment; its watcher alone may be killed without
+ * harm. Node 1 takes the place of a root that is lost so.
  *
  * Invariants. One report at a time; requests meanwhile wait in a queue. A report ends: a node that does not say "busy" within SILENT_MS,
  * or is not connected, is told as silent, and one that is busy has BUSY_MS. Memory is bounded: PICTURE_GROUPS groups, one line a channel.
@@ -24,7 +26,6 @@
 #include "crash.h"
 #include "message.h"
 #include "picture.h"
-#include "relay.h"
 #include "watch_root.h"
 
 #include <errno.h>
@@ -231,20 +232,6 @@ static void end_pes(int status)
     kill_at = loop_now() + KILL_MS;
 }
 
-static void introduce(void)
-{
-    char host[64] = "?", *pes = say_if_null(malloc(PICTURE_LINE));
-    struct set set = set_make(view.node->total);
-    gethostname(host, sizeof host - 1);
-    for (uint32_t i = 0; i < view.node->size; i++)
-        set_add(&set, node_pe_number(view.node, i));
-    set_write(&set, 0, pes, PICTURE_LINE);
-    channel_send(above, "node %s\t%s\n", host, pes);
-    set_free(&set);
-    free(pes);
-    root_set_above(above);
-}
-
 /* ---- oshrun --status of this host, and the signal ---- */
 
 static void hear_client(struct channel *channel, char *line)
@@ -274,17 +261,11 @@ static void look_for_signal(void)
 
 static void hear_above(struct channel *channel, char *line)
 {
-    int number, ms;
-    (void)channel;
     heard_at = loop_now();
-    if (!line)
-        introduce();
-    else if (sscanf(line, "look %d %d", &number, &ms) == 2)
-        root_look_for_above(number, ms);
-    else if (sscanf(line, "finish %d", &number) == 1)
-        root_finish(number & 255);
+    if (line)
+        root_hear_above(line);
     else
-        relay_answer(line);
+        root_set_above(channel);
 }
 
 static void lose_above(struct channel *channel)
@@ -303,10 +284,12 @@ static void connect_above(uint32_t number, const unsigned char *place)
     heard_at = loop_now();
 }
 
-/* The root takes the place of a node above that is gone or silent; there is none for the root. */
+/* The root takes the place of a node above that is gone or silent; there is none for the root, whose place node 1 takes. */
 static void look_above(void)
 {
     static const unsigned char none[sizeof start.root];
+    if (!above && start.number == 1)
+        root_inherit(front_place);
     if (memcmp(start.root, none, sizeof none) == 0 || (above && loop_now() < heard_at + LOST_MS))
         return;
     channel_close(above);
@@ -357,12 +340,9 @@ static bool learn_start(void)
 /* Connections that have come meanwhile wait for the first turn of the loop. */
 static void join_watchers(void)
 {
-    if (is_root) {
-        root_connect(start.nodes, front_place);
-        return;
-    }
-    root_go_below(start.nodes, start.number);
-    connect_above((start.number - 1) / NODE_WATCH_CHILDREN, start.routes);
+    root_join(start.nodes, start.number, front_place);
+    if (start.number)
+        connect_above((start.number - 1) / NODE_WATCH_CHILDREN, start.routes);
 }
 
 static void tick(void)
@@ -373,6 +353,8 @@ static void tick(void)
     if (tell_at && loop_now() >= tell_at)
         tell_deaths();
     look_for_signal();
+    if (atomic_load_relaxed(&view.node->watch_lost))
+        root_note_lost(atomic_load_relaxed(&view.node->watch_lost) - 1);
     look_for_end();
     root_look();
     if (kill_at && loop_now() >= kill_at)
@@ -409,6 +391,6 @@ _Noreturn void watch_run(const char *front)
         loop_turn(tell_at ? DEATHS_MS : TICK_MS);
         tick();
     }
-    channel_send(above, "bye\n");
+    root_leave();
     exit(0);
 }

@@ -1,38 +1,26 @@
 #include "watch_root.h"
 
 #include "base/clock.h"
-#include "channel.h"
 #include "death.h"
 #include "message.h"
+#include "party.h"
 #include "relay.h"
 #include "report.h"
 
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define SILENT_MS 2000 /* time for a node to say that it looks */
 #define BUSY_MS 20000  /* and then to tell what it sees, with all nodes below it */
 #define BEAT_MS 1000   /* time between lines by which a node knows that the one above it is not stopped */
 #define SIGNAL_MS 1000 /* time in which signals count as one */
+#define LOST_MS 10000  /* time in which a launcher ends a job that has lost a host */
 #define ASKS 16
 #define NOBODY (-1) /* id of a request whose channel has ended */
 #define ABOVE (-2)  /* of one by the node above, which wants the picture */
-
-/* A node, as the one above it in the tree knows it; the root knows those that have lost the one above them, too. */
-struct party {
-    struct channel *channel; /* null: not connected; the root's own node has none */
-    char *pes;               /* as set_write writes them; null: not known yet */
-    char host[64];
-    enum { QUIET, ASKED, BUSY, SEEN } state;
-    bool left;        /* it has ended, as its PEs have */
-    enum stuck stuck; /* of this node and those below it, which are so many */
-    uint32_t counted;
-};
 
 struct ask {
     struct channel *by; /* null: this process, so the report goes to oshrun in front, or to standard error */
@@ -42,8 +30,7 @@ struct ask {
 };
 
 static struct root own;
-static struct party *parties;
-static uint32_t nodes = 1, connected;
+static struct parties all = {.count = 1};
 static struct channel *front;
 static struct ask asks[ASKS]; /* the first one is answered at the moment */
 static size_t waiting;
@@ -52,8 +39,9 @@ static uint32_t told_counted;
 static bool looking, ended, expired;
 static struct picture picture;
 static struct deadlock deadlock;
-static int64_t silent_at, busy_at, beat_at, signal_at, timeout_at; /* 0: not set */
-static uint64_t stuck_since;                                       /* nanoseconds; 0: some node is not */
+static int64_t silent_at, busy_at, beat_at, signal_at, timeout_at, lost_at; /* 0: not set */
+static uint32_t missed;      /* 1 + the PE that this node or one below it has missed first; 0: none */
+static uint64_t stuck_since; /* nanoseconds; 0: some node is not */
 
 /* ---- answers ---- */
 
@@ -78,45 +66,13 @@ static void deliver(struct channel *to, int id, int status)
 void root_finish(int status)
 {
     ended = true;
-    for (uint32_t i = 1; i < nodes; i++)
-        channel_send(parties[i].channel, "finish %d\n", status);
+    char line[32];
+    snprintf(line, sizeof line, "finish %d", status);
+    party_send_all(&all, line);
     own.end(status);
 }
 
 /* ---- a report ---- */
-
-static bool is_due(const struct party *party)
-{
-    return party->channel && (party->state == ASKED || party->state == BUSY);
-}
-
-/* Adds the PEs of nodes that have not told. At the root, those of nodes that were never heard of are all that nobody else has. */
-static void add_silent(void)
-{
-    struct set unknown = set_make(pes_of_job()), others = set_copy(&picture.known);
-    char what[80];
-    for (uint32_t i = 1; i < nodes; i++) {
-        const struct party *party = &parties[i];
-        if (!party->pes)
-            continue;
-        struct set pes = set_make(pes_of_job());
-        (void)set_read(&pes, party->pes);
-        set_add_all(&others, &pes);
-        snprintf(what, sizeof what, "host %.40s %s", party->host,
-                 party->left            ? "has ended"
-                 : party->state == BUSY ? "has not finished to look"
-                                        : "is silent");
-        if (party->state != SEEN || !party->channel)
-            picture_add_other(&picture, &pes, what);
-        set_free(&pes);
-    }
-    for (uint32_t pe = 0; !own.below && others.count < unknown.size && pe < unknown.size; pe++)
-        if (!set_has(&others, pe))
-            set_add(&unknown, pe);
-    picture_add_other(&picture, &unknown, "host has never been heard of");
-    set_free(&unknown);
-    set_free(&others);
-}
 
 static void ask_party(struct party *party)
 {
@@ -129,28 +85,23 @@ static void start_look(void)
     const struct ask *ask = &asks[0];
     looking = true;
     picture = picture_make(pes_of_job());
-    for (uint32_t i = 1; i < nodes; i++)
-        ask_party(&parties[i]);
+    for (uint32_t i = 1; i < all.count; i++)
+        ask_party(&all.party[i]);
     picture_read(&picture, own.view, ask->stacks);
     silent_at = loop_now() + SILENT_MS;
     busy_at = loop_now() + ask->ms;
 }
 
-static void send_picture(void)
-{
-    char *text = picture_write(&picture);
-    channel_send(own.above, "%sseen\n", text);
-    free(text);
-}
-
 static void finish_look(void)
 {
     const struct ask ask = asks[0];
-    if (nodes > 1)
-        add_silent();
-    if (ask.id == ABOVE)
-        send_picture();
-    else if (ask.id != NOBODY) {
+    if (all.count > 1)
+        party_add_silent(&all, !own.below, &picture);
+    if (ask.id == ABOVE) {
+        char *text = picture_write(&picture);
+        channel_send(own.above, "%sseen\n", text);
+        free(text);
+    } else if (ask.id != NOBODY) {
         say_collect();
         say("%s", ask.title);
         report_print(&picture);
@@ -168,15 +119,15 @@ static void look_on(void)
     bool silent = false, busy = false;
     if (!looking && waiting)
         start_look();
-    for (uint32_t i = 1; looking && i < nodes; i++) {
-        silent |= parties[i].channel && parties[i].state == ASKED;
-        busy |= is_due(&parties[i]);
+    for (uint32_t i = 1; looking && i < all.count; i++) {
+        silent |= all.party[i].channel && all.party[i].state == ASKED;
+        busy |= all.party[i].channel && (all.party[i].state == ASKED || all.party[i].state == BUSY);
     }
     if (looking && (!busy || loop_now() >= busy_at || (silent && loop_now() >= silent_at && !(busy && !silent))))
         finish_look();
 }
 
-void root_look_for_above(bool stacks, int ms)
+static void look_for_above(bool stacks, int ms)
 {
     if (waiting == ASKS)
         return;
@@ -213,13 +164,37 @@ void root_note_signal(void)
 
 bool root_is_busy(void)
 {
-    return looking || waiting || (own.below ? connected > 0 : death_is_kept());
+    return looking || waiting || (own.below ? all.connected > 0 : death_is_kept());
 }
 
 /* ---- deaths ---- */
 
+/* Tells of a node that is lost with this PE; -1: with any. */
+static void tell_lost(int64_t pe)
+{
+    char *text;
+    const struct party *lost = party_find_lost(&all, pe);
+    if (!lost)
+        return;
+    if (asprintf(&text, "PE %s on host %s %s lost: all processes there were killed (signal 9?), or the host is down",
+                 lost->pes, lost->host, strpbrk(lost->pes, ",-") ? "are" : "is") < 0)
+        say_if_null(NULL);
+    (void)death_note(SIGKILL, text);
+    free(text);
+}
+
+void root_note_lost(uint32_t pe)
+{
+    if (!missed)
+        channel_send(own.above, "lost %u\n", pe);
+    missed = missed ? missed : pe + 1;
+}
+
 void root_note_death(int status, const char *text)
 {
+    const bool by_launcher = WIFSIGNALED(status) && (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGKILL);
+    if (!ended && !own.below && by_launcher && lost_at && loop_now() < lost_at + LOST_MS)
+        tell_lost(-1);
     if (!ended && death_note(status, text) && own.below)
         channel_send(own.above, "dead %d %s\n", status, text);
 }
@@ -245,32 +220,18 @@ static void tell_death(char *text, int status)
 
 /* ---- limits ---- */
 
-/* Returns what this node and those below it are, of which it counts those that have told. */
-static enum stuck judge_all(uint32_t *counted)
-{
-    enum stuck all = parties[0].stuck;
-    *counted = 1;
-    for (uint32_t i = 1; i < nodes && all != STUCK_NOT; i++) {
-        if (!parties[i].channel)
-            continue;
-        all = parties[i].stuck == STUCK_IDLE ? all : parties[i].stuck;
-        *counted += parties[i].counted;
-    }
-    return all;
-}
-
 static void note_stuck(uint32_t number, enum stuck stuck, uint32_t count)
 {
     uint32_t counted;
-    parties[number].stuck = stuck;
-    parties[number].counted = count;
-    const enum stuck all = judge_all(&counted);
-    stuck_since = all == STUCK_WAITS && counted == nodes ? stuck_since ? stuck_since : clock_nanoseconds() : 0;
-    if (all == told_stuck && (all == STUCK_NOT || counted == told_counted))
+    all.party[number].stuck = stuck;
+    all.party[number].counted = count;
+    const enum stuck now = party_judge(&all, &counted);
+    stuck_since = now == STUCK_WAITS && counted == all.count ? stuck_since ? stuck_since : clock_nanoseconds() : 0;
+    if (now == told_stuck && (now == STUCK_NOT || counted == told_counted))
         return;
-    told_stuck = all;
+    told_stuck = now;
     told_counted = counted;
-    channel_send(own.above, "stuck %d %u\n", (int)all, counted);
+    channel_send(own.above, "stuck %d %u\n", (int)now, counted);
 }
 
 void root_look(void)
@@ -299,8 +260,7 @@ static void check_limits(void)
 static void send_beat(void)
 {
     beat_at = loop_now() + BEAT_MS;
-    for (uint32_t i = 1; connected && i < nodes; i++)
-        channel_send(parties[i].channel, "alive\n");
+    party_send_all(&all, "alive");
 }
 
 void root_tick(void)
@@ -309,7 +269,10 @@ void root_tick(void)
     char *death;
     if (!ended)
         check_limits();
-    if (!own.below && (death = death_take(&status)))
+    if (!ended && !own.below && missed)
+        tell_lost((int64_t)missed - 1);
+    const bool dials = front && !front->up;
+    if (!own.below && !dials && (death = death_take(&status)))
         tell_death(death, status);
     if (own.below && loop_now() >= beat_at)
         send_beat();
@@ -335,21 +298,11 @@ static void start_limit(void)
 void root_start(const struct root *root)
 {
     own = *root;
-    parties = say_if_null(calloc(1, sizeof *parties));
+    all.party = say_if_null(calloc(1, sizeof *all.party));
     start_limit();
 }
 
 /* ---- what other watchers say ---- */
-
-static void note_node(struct party *party, char *text)
-{
-    char *pes = strchr(text, '\t');
-    if (!pes || party->pes)
-        return;
-    *pes++ = 0;
-    snprintf(party->host, sizeof party->host, "%s", text);
-    party->pes = say_if_null(strdup(pes));
-}
 
 /* A node below has lost another one, which the root remembers: that is silent, or it comes to the root. */
 static void note_gone(char *line)
@@ -358,8 +311,10 @@ static void note_gone(char *line)
     int used = 0;
     if (own.below)
         channel_send(own.above, "%s\n", line);
-    else if (sscanf(line, "gone %u %n", &number, &used) == 1 && used && number < nodes)
-        note_node(&parties[number], line + used);
+    else if (sscanf(line, "gone %u %n", &number, &used) == 1 && used && number < all.count) {
+        party_introduce(&all.party[number], line + used);
+        lost_at = loop_now();
+    }
 }
 
 static void hear_ask(struct channel *channel, const char *line)
@@ -371,11 +326,11 @@ static void hear_ask(struct channel *channel, const char *line)
 
 static void hear_party(struct channel *channel, char *line)
 {
-    struct party *party = &parties[channel->peer];
+    struct party *party = &all.party[channel->peer];
     int number = 0, used = 0;
     unsigned count = 1;
     if (strncmp(line, "node ", 5) == 0)
-        note_node(party, line + 5);
+        party_introduce(party, line + 5);
     else if (strncmp(line, "gone ", 5) == 0)
         note_gone(line);
     else if (strcmp(line, "bye") == 0)
@@ -390,6 +345,8 @@ static void hear_party(struct channel *channel, char *line)
         note_stuck((uint32_t)channel->peer, (enum stuck)number, count);
     else if (sscanf(line, "dead %d %n", &number, &used) == 1 && used)
         root_note_death(number, line + used);
+    else if (sscanf(line, "lost %u", &count) == 1)
+        root_note_lost(count);
     else if (strcmp(line, "ends") == 0)
         root_note_end();
     else if (strcmp(line, "signal") == 0)
@@ -413,14 +370,17 @@ void root_forget(struct channel *channel)
 
 static void lose_party(struct channel *channel)
 {
-    struct party *party = &parties[channel->peer];
+    struct party *party = &all.party[channel->peer];
     root_forget(channel);
     if (party->channel != channel)
         return;
     party->channel = NULL;
-    connected--;
+    all.connected--;
     note_stuck((uint32_t)channel->peer, STUCK_NOT, 0);
-    if (!own.below || !party->pes || party->left)
+    if (!party->pes || party->left)
+        return;
+    lost_at = loop_now();
+    if (!own.below)
         return;
     channel_send(own.above, "gone %d %s\t%s\n", channel->peer, party->host, party->pes);
     free(party->pes);
@@ -431,26 +391,28 @@ static void accept_party(struct channel *channel)
 {
     channel->heard = hear_party;
     channel->closed = lose_party;
-    if (channel->peer == 0 || (uint32_t)channel->peer >= nodes || parties[channel->peer].channel) {
+    if (channel->peer == 0 || (uint32_t)channel->peer >= all.count || all.party[channel->peer].channel) {
         channel->closed = NULL;
         channel_close(channel);
         return;
     }
-    parties[channel->peer].channel = channel;
-    parties[channel->peer].left = false;
-    connected++;
+    all.party[channel->peer].channel = channel;
+    all.party[channel->peer].left = false;
+    all.connected++;
+    if (channel->peer == 1 && !own.below)
+        party_introduce_own(channel, own.view->node);
     if (looking)
-        ask_party(&parties[channel->peer]);
+        ask_party(&all.party[channel->peer]);
 }
 
 /* A watcher may connect before this one has been told of the nodes; there are no more than PEs. */
 struct routes root_listen(void)
 {
     struct routes routes;
-    nodes = pes_of_job();
-    free(parties);
-    parties = say_if_null(calloc(nodes, sizeof *parties));
-    channels_listen(own.view->node->nonce, 0, nodes, accept_party, &routes);
+    all.count = pes_of_job();
+    free(all.party);
+    all.party = say_if_null(calloc(all.count, sizeof *all.party));
+    channels_listen(own.view->node->nonce, 0, all.count, accept_party, &routes);
     return routes;
 }
 
@@ -470,29 +432,66 @@ static void lose_front(struct channel *channel)
     front = NULL;
 }
 
-void root_go_below(uint32_t count, uint32_t number)
-{
-    nodes = count;
-    own.below = true;
-    channels_expect(own.view->node->nonce, number);
-}
-
 void root_set_above(struct channel *above)
 {
     own.above = above;
-    if (above && told_stuck != STUCK_NOT)
+    if (above)
+        party_introduce_own(above, own.view->node);
+    if (told_stuck != STUCK_NOT)
         channel_send(above, "stuck %d %u\n", (int)told_stuck, told_counted);
+    if (missed)
+        channel_send(above, "lost %u\n", missed - 1);
 }
 
-void root_connect(uint32_t count, const char *place)
+void root_hear_above(char *line)
+{
+    int number, ms;
+    if (sscanf(line, "look %d %d", &number, &ms) == 2)
+        look_for_above(number, ms);
+    else if (sscanf(line, "finish %d", &number) == 1)
+        root_finish(number & 255);
+    else if (strncmp(line, "node ", 5) == 0)
+        party_introduce(&all.party[0], line + 5);
+    else if (strcmp(line, "bye") == 0)
+        all.party[0].left = true;
+    else
+        relay_answer(line);
+}
+
+static void dial_front(const char *place)
 {
     uint64_t key[2];
     struct routes routes;
-    nodes = count;
-    start_limit();
     if (!channel_read_place(place, key, &routes))
         return;
     front = channel_dial(key, 0, 0, &routes);
     front->heard = hear_front;
     front->closed = lose_front;
+}
+
+void root_join(uint32_t nodes, uint32_t number, const char *place)
+{
+    all.count = nodes;
+    own.below = number != 0;
+    channels_expect(own.view->node->nonce, number);
+    if (own.below)
+        return;
+    start_limit();
+    dial_front(place);
+}
+
+void root_inherit(const char *place)
+{
+    if (ended || !own.below || !all.party[0].pes || all.party[0].left)
+        return;
+    own.below = false;
+    lost_at = loop_now();
+    dial_front(place);
+}
+
+void root_leave(void)
+{
+    channel_send(own.above, "bye\n");
+    channel_send(front, "bye\n");
+    party_send_all(&all, "bye");
 }

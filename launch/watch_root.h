@@ -24,14 +24,15 @@ struct root {
 void root_start(const struct root *root);
 /* Accepts the watchers of the other nodes, with the key of the job. Returns the routes to this process. */
 struct routes root_listen(void);
-/* The job has so many nodes, and its time limit begins now. `front` is where an oshrun listens, or empty. */
-void root_connect(uint32_t nodes, const char *front);
-/* This is not the root, but node `number`. */
-void root_go_below(uint32_t nodes, uint32_t number);
-/* Has this node above from now on, which is told whether PEs are stuck; null: none. */
+/* The job has so many nodes; this one is the root if its number is 0. Then its time limit begins now, and `front` is where an oshrun
+ * listens, or empty. */
+void root_join(uint32_t nodes, uint32_t number, const char *front);
+/* Has this node above from now on, which is told of this one; null: none. */
 void root_set_above(struct channel *above);
-/* The node above wants the picture of this node and those below it, within so many milliseconds. */
-void root_look_for_above(bool stacks, int ms);
+/* Takes a line of the node above, which may be changed. */
+void root_hear_above(char *line);
+/* Node 1, which has no node above any more, is the root from now on if the root has gone without a word. */
+void root_inherit(const char *front);
 /* Ends the job with this status, here and below. */
 void root_finish(int status);
 /* Looks whether PEs of this node are stuck, where there is a limit for that. */
@@ -53,5 +54,9 @@ void root_forget(struct channel *channel);
 bool root_is_busy(void);
 /* A PE of a node has ended without need: status as waitpid gives it, and lines of text, parted by '\x1f'. */
 void root_note_death(int status, const char *text);
+/* A PE of this node has seen that the process of that PE is gone. May be called again and again. */
+void root_note_lost(uint32_t pe);
+/* This process ends as its PEs have. */
+void root_leave(void);
 
 #endif

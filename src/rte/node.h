@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_MAGIC 0x4c61746572616c47ull /* "LateralG"; change it with the layout */
+#define NODE_MAGIC 0x4c61746572616c48ull /* "LateralH"; change it with the layout */
 #define NODE_MAX_PES 65536
 
 enum node_state {
@@ -85,11 +85,12 @@ struct node {
 
     /* Where the node has a watcher (watch.c): its process; requests of a report, which PEs count (relaxed); 1 + the status with
      * which PEs shall end (release by the watcher, acquire in a PE's handler of the signal); 1: a PE has no such handler, since the
-     * program or its MPI has one of its own (relaxed). */
+     * program or its MPI has one of its own (relaxed); 1 + a PE of another node whose process is gone, as a PE has seen (relaxed). */
     int32_t watcher;
     uint32_t watch_asked;
     uint32_t watch_end;
     uint32_t watch_deaf;
+    uint32_t watch_lost;
 
     /* Node PE 0 sets these between two node barriers; then they are constant. */
     cache_aligned uint64_t heap_at;

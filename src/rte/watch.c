@@ -148,6 +148,11 @@ void rte_watch_connect(void)
     watcher = -1;
 }
 
+void rte_watch_note_lost(int pe)
+{
+    atomic_store_relaxed(&rte.node->watch_lost, (uint32_t)pe + 1);
+}
+
 /* Counts as a request, or ends the PE when the watcher has said so. A child of fork that still has the handler does neither. */
 static void on_request(int signal)
 {

@@ -17,6 +17,9 @@ void rte_watch_start(void);
 /* Connects the watcher with those of other nodes. Behind the fences of rte_nodes_learn. */
 void rte_watch_connect(void);
 
+/* Notes for the watcher that the process of a PE of another node is gone. Any thread. */
+void rte_watch_note_lost(int pe);
+
 /* At the end of the start: lets the watcher look at this process, and takes the signal that asks for a report. */
 void rte_watch_admit(void);
 

@@ -5,7 +5,7 @@ usage: breaker.py OSHRUN PROGRAM PES "MODE" ACTION... [-- ACTION...]
     down LINK | up LINK      vI is the end of host hI's link at the bridge
     sleep SECONDS
     signal NAME PE|hI        a PE, or all of a host
-    daemon hI NAME           SIGKILL to the launcher's daemon there, by a part of its command line
+    daemon hI [NAME]         SIGKILL to the launcher's daemon there, by a part of its command line; without it, to all processes there
     launcher                 SIGKILL to what oshrun has become
     again                    waits for the end; then another job must go through
 """
@@ -91,7 +91,7 @@ def act(job, words):
     elif what == "daemon":
         place = os.readlink(f"/proc/{of_host(job, rest[0])[0]}/ns/net")
         for pid, line, where in list(processes()):
-            if where == place and rest[1] in line and pid not in job.pids.values():
+            if where == place and (rest[1] in line and pid not in job.pids.values() if rest[1:] else "sleep" not in line):
                 os.kill(pid, signal.SIGKILL)
     elif what == "launcher":
         job.process.kill()

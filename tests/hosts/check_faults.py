@@ -9,7 +9,7 @@ import harness
 from harness import ROOT, mpirun, needs, needs_hosts, on_hosts, oshrun, program
 
 PATIENCE = 4                                            # LATERAL_PEER_TIMEOUT here
-SILENT = rf"PE \d+: PE [23]( on h2)? is lost: its host has not answered for {PATIENCE} s"
+SILENT = rf"PE \d+: PE [23] (on h2|on node 1|at [0-9.]+) is lost: its host has not answered for {PATIENCE} s"
 WAYS = ("stream", "small", "get", "atomics", "barrier", "barriers", "wait", "idle")
 
 
@@ -105,6 +105,15 @@ def test_daemon():
     nobody is left."""
     ended(broken("mpirun", "wait", "daemon h2 orted")[0], None, 15)
     ended(broken("mpiexec.hydra", "wait", "daemon h2 hydra_pmi_proxy")[0], None, 15)
+
+
+def test_host():
+    """SIGKILL to all processes of a host, PE 0's or another: a line of oshrun tells PEs and host; 137 comes out."""
+    for launcher in ("mpirun", "mpiexec.hydra"):
+        for host, pes in (("h1", "0,1"), ("h2", "2,3")):
+            end = broken(launcher, "barriers", "sleep 1", f"daemon {host}")[0]
+            ended(end, rf"^oshrun: PE {pes} on host {host} are lost: ", 15)
+            assert end["status"] == 137, end
 
 
 def test_launcher():

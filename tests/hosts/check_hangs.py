@@ -55,19 +55,15 @@ def tells(result, status, title, *rows):
         assert re.search(wanted, result.err, re.M), f"{wanted}\n{result}"
 
 
-def limits(name):
+def test_limit_mpirun(name="mpirun"):
+    """LATERAL_TIMEOUT in the user's own line, and --timeout of oshrun."""
     tells(own(name, "one", env={"LATERAL_TIMEOUT": "3s"}), 124, r"lateral: time limit of 3 s reached \(LATERAL_TIMEOUT\); where the PEs are:", *ONE)
     tells(handed(name, "--timeout", 5, program("hosts_hang"), "one"), 124, r"oshrun: time limit of 5 s reached \(--timeout\); where the PEs are:", *ONE)
 
 
-def test_limit_mpirun():
-    """LATERAL_TIMEOUT in the user's own line, and --timeout of oshrun."""
-    limits("mpirun")
-
-
 def test_limit_hydra():
     """The same by Hydra."""
-    limits("hydra")
+    test_limit_mpirun("hydra")
 
 
 def test_kinds():
@@ -89,20 +85,16 @@ def test_stacks():
     assert sorted(told) == [0, 1, 2, 3], result
 
 
-def deadlocks(name):
+def test_deadlock_mpirun(name="mpirun"):
+    """No PE of any host can go on: the job ends by itself."""
     rows = (row("0-3", r"shmem_long_wait_until\(flag == 7, is 0\)", "all"), "^PEs 0-3 wait for a store that no PE is making$")
     tells(own(name, "all", env={"LATERAL_DEADLOCK": "2"}), 1, r"lateral: deadlock for [0-9.]+ s \(LATERAL_DEADLOCK\): no PE will ever go on", *rows)
     tells(handed(name, "--deadlock", 2, program("hosts_hang"), "all"), 1, r"oshrun: deadlock for [0-9.]+ s \(--deadlock\): no PE will ever go on", *rows)
 
 
-def test_deadlock_mpirun():
-    """No PE of any host can go on: the job ends by itself."""
-    deadlocks("mpirun")
-
-
 def test_deadlock_hydra():
     """The same by Hydra."""
-    deadlocks("hydra")
+    test_deadlock_mpirun("hydra")
 
 
 def test_no_deadlock():
@@ -112,8 +104,8 @@ def test_no_deadlock():
     assert "deadlock" not in result.err, result
 
 
-def asked(name):
-    """SIGUSR1 to the launcher: the report, and the job goes on; then it is ended."""
+def test_signal_mpirun(name="mpirun"):
+    """SIGUSR1, which mpirun passes on: the report, and the job goes on; then it is ended."""
     starts = {"mpirun": "mpirun --bind-to none -x LATERAL_TIMEOUT --hostfile $TEST_HOSTFILE", "hydra": "mpiexec.hydra -hosts h1:2,h2:2"}
     needs_hosts()
     mpirun(1) if name == "mpirun" else hydra(1)
@@ -123,14 +115,9 @@ def asked(name):
     tells(result, result.status, r"lateral: where the 4 PEs are:", *ONE)
 
 
-def test_signal_mpirun():
-    """SIGUSR1, which mpirun passes on."""
-    asked("mpirun")
-
-
 def test_signal_hydra():
     """SIGUSR1, which Hydra passes on."""
-    asked("hydra")
+    test_signal_mpirun("hydra")
 
 
 def tree(*words):

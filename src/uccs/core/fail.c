@@ -3,6 +3,7 @@
 #include "base/atomic.h"
 #include "base/log.h"
 #include "rte/rte.h"
+#include "rte/watch.h"
 
 #include <stdarg.h>
 #include <time.h>
@@ -49,25 +50,26 @@ void *uccs_must_have(void *memory, const char *what, int pe)
     return memory;
 }
 
-/* The launcher sees by itself how a process has ended, and ends the job with its status. */
-static void let_launcher_see(void)
+/* The launcher sees by itself how a process has ended, and ends the job with its status; the watcher sees which host is gone. */
+static void let_launcher_see(int pe)
 {
+    rte_watch_note_lost(pe);
     nanosleep(&(struct timespec){.tv_sec = SECONDS_FOR_LAUNCHER}, 0);
 }
 
-_Noreturn void uccs_fail_process_lost(const char *format, ...)
+_Noreturn void uccs_fail_process_lost(int pe, const char *format, ...)
 {
     va_list arguments;
-    let_launcher_see();
+    let_launcher_see(pe);
     va_start(arguments, format);
     say_first(format, arguments);
     rte_abort(LAT_EXIT);
 }
 
-_Noreturn void uccs_fail_host_lost(const char *format, ...)
+_Noreturn void uccs_fail_host_lost(int pe, const char *format, ...)
 {
     va_list arguments;
-    let_launcher_see();
+    let_launcher_see(pe);
     va_start(arguments, format);
     say_first(format, arguments);
     rte_abandon(LAT_EXIT);

@@ -9,10 +9,10 @@
 _Noreturn void uccs_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Returns the memory, unless there is none: then it ends the job after the line "no memory for `what` PE `pe`". */
 void *uccs_must_have(void *memory, const char *what, int pe);
-/* Ends the job for a process that is gone, after a second in which the launcher may report its end first. */
-_Noreturn void uccs_fail_process_lost(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Ends the job for a host that is lost, after the same second. */
-_Noreturn void uccs_fail_host_lost(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Ends the job for that PE's process, which is gone, after a second in which launcher or watcher may report its end first. */
+_Noreturn void uccs_fail_process_lost(int pe, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Ends the job for that PE's host, which is lost, after the same second. */
+_Noreturn void uccs_fail_host_lost(int pe, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Notes that a PE has said that the job ends, so that this process does not take that PE's end for a fault. Returns
  * false when it was noted before. */

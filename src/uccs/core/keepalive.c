@@ -172,16 +172,24 @@ const char *uccs_keepalive_host(int pe)
     pthread_mutex_lock(&lock);
     const struct connection *connection = connection_to(uccs_node_of(pe));
     pthread_mutex_unlock(&lock);
-    if (connection && !connection->host[0])
+    if (!connection || (!connection->host[0] && !connection->address[0])) {
+        static char node[32];
+        snprintf(node, sizeof node, " on node %d", uccs_node_of(pe));
+        return events < 0 ? "" : node;
+    }
+    if (!connection->host[0])
         return connection->address;
-    return connection && strcmp(connection->host + strlen(" on "), here.host) != 0 ? connection->host : "";
+    return strcmp(connection->host + strlen(" on "), here.host) != 0 ? connection->host : "";
 }
 
 static const char *write_address(const struct sockaddr_storage *name, char text[INET6_ADDRSTRLEN])
 {
-    const void *address = name->ss_family == AF_INET6 ? (const void *)&((const struct sockaddr_in6 *)name)->sin6_addr
-                                                      : &((const struct sockaddr_in *)name)->sin_addr;
-    return inet_ntop(name->ss_family, address, text, INET6_ADDRSTRLEN) ? text : "";
+    const struct in6_addr *v6 = &((const struct sockaddr_in6 *)name)->sin6_addr;
+    const bool mapped = name->ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(v6);
+    const void *address = mapped                        ? &v6->s6_addr[12]
+                          : name->ss_family == AF_INET6 ? (const void *)v6
+                                                        : &((const struct sockaddr_in *)name)->sin_addr;
+    return inet_ntop(mapped ? AF_INET : name->ss_family, address, text, INET6_ADDRSTRLEN) ? text : "";
 }
 
 /* The name of the caller's host is not known before this PE calls it. */
@@ -238,12 +246,15 @@ static void receive_word(struct connection *connection)
     bool silent = got < 0 && error != ECONNRESET;
     if (uccs_end_noted() || (!silent && atomic_load_acquire(&ends_expected)))
         return;
+    const char *host = connection->host[0] ? connection->host : connection->address;
     if (!silent)
         uccs_fail_process_lost(
+            connection->pe,
             "PE %d%s is lost: its process was killed by a signal, such as 9 (Killed), or ended by _exit",
-            connection->pe, connection->host);
-    uccs_fail_host_lost("PE %d%s is lost: its host has not answered for %d s (LATERAL_PEER_TIMEOUT): %s",
-                        connection->pe, connection->host, patience, strerror(error));
+            connection->pe, host);
+    uccs_fail_host_lost(connection->pe,
+                        "PE %d%s is lost: its host has not answered for %d s (LATERAL_PEER_TIMEOUT): %s",
+                        connection->pe, host, patience, strerror(error));
 }
 
 static void serve_connection(struct connection *connection)

@@ -87,8 +87,8 @@ static void fetch_data(const struct proto_arrival *arrival, void *rest)
     case TRANSPORT_PENDING: break;
     case TRANSPORT_DONE: finish_receive(receive); break;
     default:
-        uccs_fail_process_lost("the data of PE %u%s did not come: the connection is lost", arrival->header.from,
-                               uccs_keepalive_host((int)arrival->header.from));
+        uccs_fail_process_lost((int)arrival->header.from, "the data of PE %u%s did not come: the connection is lost",
+                               arrival->header.from, uccs_keepalive_host((int)arrival->header.from));
     }
 }
 

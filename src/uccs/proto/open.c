@@ -75,7 +75,7 @@ static void end_job(void *worker, int pe, const char *why)
 {
     (void)worker;
     uccs_keepalive_poll();
-    uccs_fail_process_lost("PE %d%s is lost: %s", pe, uccs_keepalive_host(pe), why);
+    uccs_fail_process_lost(pe, "PE %d%s is lost: %s", pe, uccs_keepalive_host(pe), why);
 }
 
 /* Every look of every wait calls this. A thread that waits for memory may depend on an operation that another thread has

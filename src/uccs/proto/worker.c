@@ -92,7 +92,7 @@ bool proto_hand_over(struct proto_coalescer *coalescer, struct proto_send *send)
     case TRANSPORT_DONE: proto_count_sending(send->worker, -1), proto_send_free(send); return true;
     case TRANSPORT_PENDING: return false;
     default:
-        uccs_fail_process_lost("a message to PE %d%s failed: the connection is lost", coalescer->pe,
+        uccs_fail_process_lost(coalescer->pe, "a message to PE %d%s failed: the connection is lost", coalescer->pe,
                                uccs_keepalive_host(coalescer->pe));
     }
 }
