@@ -25,7 +25,7 @@ void check_symmetric(const char *call, const char *argument, const void *at, siz
         return;
     check_local(call, argument, at, bytes, align);
     if (!check_zone_around(at, &block) && !lat_check_find(at, &block))
-        lat_check_fail(call, argument, "%p is not a symmetric address; use shmem_malloc or a global variable", at);
+        lat_check_fail_address(call, argument, at);
     if (!block.usable)
         lat_check_fail(call, argument, "%p is in a %s: freed, or never allocated", at, block.kind);
     size_t room = block.bytes - ((uintptr_t)at - block.start);

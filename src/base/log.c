@@ -3,6 +3,7 @@
 #include "base/where.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,13 +54,33 @@ void log_line(const char *format, ...)
     va_end(arguments);
 }
 
+/* Puts its name behind each address of a variable of the program. */
+static void copy_with_names(const char *text, char *to, size_t room)
+{
+    char name[200], quoted[204], *end;
+    size_t used = 0;
+    while (*text && used + 1 < room) {
+        const void *at = strncmp(text, "0x", 2) == 0 ? (const void *)strtoul(text, &end, 16) : NULL;
+        const bool is_variable = at && where_variable(at, name, sizeof name);
+        snprintf(quoted, sizeof quoted, "`%s`", is_variable ? name : "");
+        if (!is_variable || strstr(text, quoted)) { /* some lines name it by themselves */
+            to[used++] = *text++;
+            continue;
+        }
+        used += (size_t)snprintf(to + used, room - used, "%.*s (%s)", (int)(end - text), text, name);
+        text = end;
+    }
+    to[used < room ? used : room - 1] = 0;
+}
+
 void log_mistake(const char *format, ...)
 {
-    char text[800], place[160];
+    char plain[800], text[800], place[160];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    vsnprintf(plain, sizeof plain, format, arguments);
     va_end(arguments);
+    copy_with_names(plain, text, sizeof text);
     bool tell = where_called(place, sizeof place) && !strstr(text, place);
     log_line("%s%s%s", text, tell ? "; called at " : "", tell ? place : "");
 }

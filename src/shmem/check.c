@@ -4,6 +4,7 @@
 #include "base/poison.h"
 #include "shmem/coll/coll.h"
 #include "shmem/mem.h"
+#include "shmem/place.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
 #include "uccs/core/memory.h"
@@ -26,6 +27,13 @@ _Noreturn void lat_check_fail(const char *call, const char *argument, const char
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     lat_fail(call, "%s: %s", argument, text);
+}
+
+_Noreturn void lat_check_fail_address(const char *call, const char *argument, const void *addr)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s:", argument);
+    lat_fail_address(call, name, addr, uccs_core.me);
 }
 
 void lat_check_warn(const char *call, const char *format, ...)

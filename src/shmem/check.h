@@ -24,6 +24,9 @@ struct lat_check_block {
 _Noreturn void lat_check_fail(const char *call, const char *argument, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Ends the job for an address that lat_check_find does not find, with a line that says what it is. */
+_Noreturn void lat_check_fail_address(const char *call, const char *argument, const void *addr);
+
 /* Prints "lateral: PE 3: call: warning: text" and goes on. */
 void lat_check_warn(const char *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

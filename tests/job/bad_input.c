@@ -44,7 +44,7 @@
  * fails: ^lateral: PE [01]: shmem_free: ptr 0x[0-9a-f]+ points into the block of 256 bytes
  * case: free_foreign
  * args: free_foreign
- * fails: ^lateral: PE [01]: shmem_free: ptr 0x[0-9a-f]+ is not an address of the symmetric heap
+ * fails: ^lateral: PE [01]: shmem_free: ptr 0x[0-9a-f]+ \(word\) is not an address of the symmetric heap
  * case: heap_word
  * env: SHMEM_SYMMETRIC_SIZE=plenty
  * fails: ^lateral: SHMEM_SYMMETRIC_SIZE=plenty is not a size such as 512m or 1.5g
@@ -71,7 +71,7 @@
  * fails: ^lateral: PE 1: shmem_ctx_destroy: ctx 0x[0-9a-f]+ was destroyed, or its team was
  * case: lock_not_set
  * args: lock_not_set
- * fails: ^lateral: PE 1: shmem_clear_lock: lock 0x[0-9a-f]+ is not set by this PE
+ * fails: ^lateral: PE 1: shmem_clear_lock: lock 0x[0-9a-f]+ \(word\) is not set by this PE
  * case: finalize_unstarted
  * args: finalize_unstarted
  * fails: ^lateral: shmem_finalize: called before shmem_init
