@@ -58,6 +58,7 @@ enum transport_able {
     TRANSPORT_ATOMICS_ALONE = 8, /* atomics, too, complete without that processor */
     TRANSPORT_KNOWN = 16,        /* the connection is made, so what the set lacks it will never have */
     TRANSPORT_CHEAPER = 32,      /* gets, and puts from TRANSPORT_BULK bytes on, cost less than messages */
+    TRANSPORT_COUNTS = 64,       /* the network counts puts: share_counting, counted */
 };
 
 /* Atomics of a connection. They are atomic to each other, through whatever connection they come, and not to the
@@ -129,6 +130,12 @@ struct transport {
     /* Copies the key of shared memory, at most *bytes long; *bytes becomes its length. Returns 0, or -1. */
     int (*pack)(void *shared, void *room, size_t *bytes);
     void (*withdraw)(void *shared);
+    /* Like share, for puts alone, which the network counts as it stores them. Null, and so may be both slots, where it does not, or has
+     * no counter left. The same memory may be shared so several times. */
+    void *(*share_counting)(void *start, size_t bytes);
+    /* Returns how many puts with the key of memory of share_counting are in place (acquire). A put is counted before its flush is
+     * done. Any thread, without a lock, until withdraw. */
+    uint64_t (*counted)(void *shared);
     /* Makes a packed key of the peer's memory usable on this connection. Returns null when the network cannot reach that
      * memory. */
     void *(*unpack)(void *peer, const void *key, size_t bytes);

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOST = 1, STAGE = 0, COUNT = 1 };
+enum { LOST = 1, STAGE = 0, COUNT = 1, LAST_WORDS = 300 };
 
 static uint32_t stage(int which)
 {
@@ -136,8 +136,6 @@ static void killed_while_it_sends(void)
     is_told(net_worker(0, 0));
     others_talk();
 }
-
-enum { LAST_WORDS = 300 };
 
 static void says_and_leaves(void)
 {

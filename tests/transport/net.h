@@ -47,7 +47,7 @@ struct net_worker {
 };
 
 struct net {
-    const char *name, *list, *modules; /* of the row, of LATERAL_TRANSPORTS, of the folder with the modules */
+    const char *name, *list, *modules; /* of the case, of LATERAL_TRANSPORTS, of the folder with the modules */
     uint64_t seed;
     unsigned onesided; /* argument of open */
     int pes, workers;

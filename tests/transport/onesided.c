@@ -178,11 +178,6 @@ static uint64_t value_of(const void *at, size_t size)
     return value;
 }
 
-static bool has_atomics(const struct net_worker *worker, size_t size, enum transport_atomic what)
-{
-    return net_of(worker)->atomics(worker->to[1][0], size) & 1u << what;
-}
-
 /* Each operation of both widths against the model, with the old value and without. */
 static void atomics_one_by_one(void)
 {
@@ -195,7 +190,7 @@ static void atomics_one_by_one(void)
             .word = {(enum transport_atomic)net_below(worker, 6), (uint32_t)size, net_random(worker), 0}};
         unsigned char before[512];
         uint64_t got = 0x5555555555555555u, expected;
-        if (!has_atomics(worker, size, move.word.what))
+        if (!(net_of(worker)->atomics(worker->to[1][0], size) & 1u << move.word.what))
             continue;
         const bool fetches = move.word.what <= TRANSPORT_CSWAP || net_below(worker, 2);
         memcpy(before, there, sizeof before);
@@ -304,6 +299,33 @@ static void withdrawn(void)
     net_settle();
 }
 
+/* Puts with the key of counting memory count, each once it is in place, and those with another key of the same memory do not. */
+static void counted(void)
+{
+    static unsigned char data[1000];
+    char packed[TRANSPORT_KEY];
+    size_t bytes = sizeof packed;
+    start(2, 1);
+    struct net_worker *worker = net_worker(0, 0);
+    CHECK(able(worker) & TRANSPORT_COUNTS, "the row claims counts");
+    void *counting = net.at[1]->share_counting(there, BYTES), *plain = key[0][0];
+    CHECK(counting && net.at[1]->pack(counting, packed, &bytes) == 0, "the memory can be shared a second time");
+    void *keys[] = {plain, net_of(worker)->unpack(worker->to[1][0], packed, bytes)};
+    for (uint64_t i = 0, count = 0; i < 200; i++) {
+        struct move move = {.data = data};
+        const uint64_t which = net_below(worker, 2);
+        key[0][0] = keys[which];
+        put(worker, &move, i * 8, 1 + net_below(worker, sizeof data));
+        flush(worker);
+        net_wait(&move.op);
+        CHECK(net.at[1]->counted(counting) == (count += which), "put %lu is counted, or not", (unsigned long)i);
+    }
+    key[0][0] = plain;
+    net_of(worker)->forget(keys[1]);
+    net.at[1]->withdraw(counting);
+    finish();
+}
+
 /* What lies outside of the shared memory is not in its key. */
 static void outside(void)
 {
@@ -327,6 +349,7 @@ const struct net_case cases_onesided[] = {{"puts_and_gets", puts_and_gets, "ones
                                           {"atomics_one_by_one", atomics_one_by_one, "onesided"},
                                           {"atomics_at_once", atomics_at_once, "window"},
                                           {"keeps_order", keeps_order, "orders"},
+                                          {"counted", counted, "counts"},
                                           {"withdrawn", withdrawn, "alone"},
                                           {"outside", outside, "alone"},
                                           {0}};

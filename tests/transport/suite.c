@@ -47,6 +47,7 @@ static void plant(const char *variable, uint64_t seed)
 static void run_case(const struct net_case *of, uint64_t seed)
 {
     net.seed = seed;
+    net.name = of->name;
     alarm(CASE_SECONDS);
     plant("LATERAL_FAULT", seed);
     plant("LATERAL_SIM", seed);

@@ -4,16 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Opens a module under a plan. Returns what open says. */
 static const char *opens(const char *variable, const char *plan)
 {
     setenv(variable, plan, 1);
-    if (!net.at[0])
-        return net_open(0, 1, 1, 1);
-    const char *why = net_reopen(0);
-    return why;
+    return net.at[0] ? net_reopen(0) : net_open(0, 1, 1, 1);
 }
 
 static void refuses(const char *variable, const char *plan)
@@ -58,39 +54,35 @@ static void sim_plans(void)
 
 static void nothing_behind(void)
 {
-    const char *why;
     net_open(0, 1, 1, 1);
     net_close(0);
     setenv("LATERAL_TRANSPORTS", "", 1);
     net.at[1] = 0;
-    why = net_open(1, 1, 2, 1); /* its own copy */
+    const char *why = net_open(1, 1, 2, 1); /* its own copy */
     CHECK(why && strstr(why, "LATERAL_TRANSPORTS"), "%s", why ? why : "it opens without a network behind it");
 }
 
-/* --- The calls that the fault network lets fail, each by what the caller is told */
+/* --- The calls that the fault network lets fail, each by what the caller is told; the case's name says which */
 
-static void fail_at(const char *what)
+static const char *fail_named(void)
 {
-    char plan[64];
+    static char plan[64];
+    const char *what = net.name + strlen("fails_");
     snprintf(plan, sizeof plan, "hold=30,pe=0,at=1,fail=%s", what);
     setenv("LATERAL_FAULT", plan, 1);
+    return what;
 }
 
-static void fails_open(void)
+static void fails_to_open(void)
 {
-    fail_at("open");
-    CHECK(net_open(0, 1, 1, 1), "open fails");
+    const char *what = fail_named();
+    CHECK(net_open(0, 1, 1, 1), "%s fails", what);
 }
 
-static void fails_address(void)
+static void fails_later(void)
 {
-    fail_at("address");
-    CHECK(net_open(0, 1, 1, 1), "there is no address");
-}
-
-static void tells(const char *what, size_t bytes)
-{
-    fail_at(what);
+    const char *what = fail_named();
+    const size_t bytes = strcmp(what, "receive") == 0 ? 3 << 20 : strcmp(what, "finish") == 0 ? 2000 : 10;
     net_start(2, 1);
     net.may_fail = true;
     struct net_worker *worker = net_worker(0, 0);
@@ -103,31 +95,6 @@ static void tells(const char *what, size_t bytes)
     if (strcmp(what, "connect") == 0)
         CHECK(!worker->to[1][0], "there is no connection");
     CHECK(!net_worker(1, 0)->failed, "only at the PE that is named");
-}
-
-static void fails_connect(void)
-{
-    tells("connect", 10);
-}
-
-static void fails_send(void)
-{
-    tells("send", 10);
-}
-
-static void fails_receive(void)
-{
-    tells("receive", 3 << 20);
-}
-
-static void fails_finish(void)
-{
-    tells("finish", 2000);
-}
-
-static void breaks(void)
-{
-    tells("break", 10);
 }
 
 /* --- The simulated network's limits */
@@ -176,13 +143,13 @@ const struct net_case cases_switches[] = {{"fault_plans", fault_plans, "fault"},
                                           {"sim_plans", sim_plans, "sim"},
                                           {"nothing_behind_fault", nothing_behind, "fault"},
                                           {"nothing_behind_sim", nothing_behind, "sim"},
-                                          {"fails_open", fails_open, "fault"},
-                                          {"fails_address", fails_address, "fault"},
-                                          {"fails_connect", fails_connect, "fault"},
-                                          {"fails_send", fails_send, "fault"},
-                                          {"fails_receive", fails_receive, "fault"},
-                                          {"fails_finish", fails_finish, "fault"},
-                                          {"breaks", breaks, "fault"},
+                                          {"fails_open", fails_to_open, "fault"},
+                                          {"fails_address", fails_to_open, "fault"},
+                                          {"fails_connect", fails_later, "fault"},
+                                          {"fails_send", fails_later, "fault"},
+                                          {"fails_receive", fails_later, "fault"},
+                                          {"fails_finish", fails_later, "fault"},
+                                          {"fails_break", fails_later, "fault"},
                                           {"few_shares", few_shares, "sim"},
                                           {"one_width", one_width, "sim"},
                                           {"bound_keys", bound_keys, "sim"},

@@ -1,5 +1,5 @@
-/* A PE that computes, with nobody to serve messages, receives puts, gets and the network's atomics: the network does them by
- * itself (sim). Messages have to wait for it, which shows that the test can tell.
+/* A PE that computes, with nobody to serve messages, receives puts, gets and the network's atomics: the network does them by itself
+ * (sim), and counts (libfabric's sockets: 2 for the second argument). Messages wait for it (1), which shows that the test can tell.
  * pes: 2
  * env: LATERAL_PROGRESS=poll LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=sim:ucx UCX_TLS=tcp,self
  * prints: ^PASS$
@@ -19,11 +19,13 @@
  */
 #include "../conform/check.h"
 
+#include <shmemx.h>
 #include <time.h>
 
 enum { LONGS = 1 << 15, ROUNDS = 20, MOST_SECONDS = 30 };
 
 static long ready, done, small, *large, *word, source[LONGS], got[LONGS];
+static shmemx_ct_t ct; /* null: the network does not count */
 
 static double now(void)
 {
@@ -38,6 +40,8 @@ static void meet(void)
     if (me == 0)
         for (int i = 0; i < 3; i++) {
             shmem_long_p(&small, -1, 1);
+            if (ct)
+                shmemx_long_put_ct(ct, large, source, 1, 1);
             shmem_long_put(large, source, LONGS, 1);
             shmem_quiet();
             shmem_long_atomic_set(word, 100, 1);
@@ -57,6 +61,7 @@ static void compute(double seconds, int waits)
     CHECK_EQ(*through, !waits);
     const volatile long *at = &small;
     CHECK_EQ(*at, waits ? -1 : ROUNDS);
+    CHECK_EQ(ct ? shmemx_ct_get(ct) : 3, ct ? 3 + 2 * ROUNDS : 3);
     CHECK_EQ(*(const volatile long *)word, waits ? 100 : 100 + 7 * ROUNDS);
     for (int i = 0; i < LONGS && !waits; i++)
         CHECK_EQ(large[i], ROUNDS + i);
@@ -69,6 +74,10 @@ static void disturb(void)
         for (int i = 0; i < LONGS; i++)
             source[i] = round + i;
         shmem_long_put(large, source, LONGS, 1);
+        if (ct) { /* a short one and a long one */
+            shmemx_long_put_ct(ct, large, source, 1, 1);
+            shmemx_long_put_ct(ct, large, source, LONGS, 1);
+        }
         shmem_fence();
         shmem_long_p(&small, round, 1);
         shmem_quiet();
@@ -88,7 +97,9 @@ int main(int argc, char **argv)
     check_start();
     CHECK(argc == 3);
     const double seconds = atof(argv[1]);
-    const int waits = atoi(argv[2]);
+    const int waits = atoi(argv[2]) == 1;
+    if (atoi(argv[2]) == 2)
+        shmemx_ct_create(&ct);
     large = shmem_calloc(LONGS, sizeof *large);
     word = shmem_malloc_with_hints(sizeof *word, SHMEM_MALLOC_ATOMICS_REMOTE);
     *word = 0;

@@ -124,6 +124,7 @@ extern struct fid_domain *ofi_domain;
 extern struct worker *ofi_workers; /* the newest first; the last one is worker 0 */
 extern int ofi_me, ofi_npes;
 const char *ofi_provider_open(bool onesided);
+bool ofi_counts(void); /* the provider may have counters for regions */
 const char *ofi_provider_refuse(const char *what, int status);
 void ofi_provider_close(void);
 
@@ -148,6 +149,8 @@ void ofi_peers_free(struct worker *worker);
 void ofi_find_able(unsigned wanted); /* asks the provider what `able` returns, once the domain is open */
 unsigned ofi_able(void *peer);
 void *ofi_share(void *start, size_t bytes);
+void *ofi_share_counting(void *start, size_t bytes);
+uint64_t ofi_counted(void *shared);
 int ofi_pack(void *shared, void *buffer, size_t *bytes);
 void ofi_withdraw(void *shared);
 void *ofi_unpack(void *peer, const void *key, size_t bytes);

@@ -303,6 +303,8 @@ __attribute__((visibility("default"))) const struct transport lateral_transport 
     .close = ofi_close,
     .able = ofi_able,
     .share = ofi_share,
+    .share_counting = ofi_share_counting,
+    .counted = ofi_counted,
     .pack = ofi_pack,
     .withdraw = ofi_withdraw,
     .unpack = ofi_unpack,

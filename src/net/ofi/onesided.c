@@ -5,7 +5,12 @@
  * Puts complete when they are in the target's memory (FI_DELIVERY_COMPLETE), so a flush waits for completions. The puts
  * to a peer between two flushes are an epoch.
  *
- * Keys are small numbers unless the provider makes them. A region is bound to worker 0, to which peers connect. */
+ * Keys are small numbers unless the provider makes them. A region is bound to worker 0, to which peers connect.
+ *
+ * A provider that has counters (cntr_cnt) and FI_RMA_EVENT counts the puts to a region by a counter that is bound to it for
+ * FI_REMOTE_WRITE: proto/key.c has the paper. Such a counter counts all writes to its region, so each use of share_counting makes a region and
+ * a counter of its own over the same memory. Of libfabric 1.17's providers that run without hardware, sockets does so; shm and rxd
+ * have FI_RMA_EVENT, and refuse to bind a counter to a region (they take one for a whole endpoint). */
 #include "net/ofi/inner.h"
 
 #include <rdma/fi_atomic.h>
@@ -25,7 +30,8 @@ struct ofi_epoch {
 
 struct share {
     struct fid_mr *region;
-    uint64_t base; /* what peers subtract from an address */
+    struct fid_cntr *counter; /* null: nobody counts */
+    uint64_t base;            /* what peers subtract from an address */
     struct share *next, **at;
 };
 
@@ -98,6 +104,8 @@ void ofi_find_able(unsigned wanted)
         able |= TRANSPORT_ALONE | (atomics[0] && atomics[1] ? TRANSPORT_ATOMICS_ALONE : 0);
     if (!(able & wanted))
         able = TRANSPORT_KNOWN;
+    else if (ofi_counts())
+        able |= TRANSPORT_COUNTS;
 }
 
 unsigned ofi_able(void *peer)
@@ -120,16 +128,15 @@ static bool has_mode(uint64_t mode)
 }
 
 /* Returns 0, or an error of libfabric. A key that the program's other libraries have taken is passed over. */
-static int register_memory(void *start, size_t bytes, struct fid_mr **region)
+static int register_memory(void *start, size_t bytes, uint64_t access, uint64_t flags, struct fid_mr **region)
 {
     enum { ATTEMPTS = 64 };
-    const uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE;
     const size_t size = ofi_info->domain_attr->mr_key_size;
     int status = -FI_ENOKEY;
     for (int i = 0; i < ATTEMPTS && status == -FI_ENOKEY; i++) {
         if (size < sizeof next_key && next_key >> (8 * size) && !has_mode(FI_MR_PROV_KEY))
             return -FI_ENOKEY; /* all have been used; an old one might still be known to a peer */
-        status = fi_mr_reg(ofi_domain, start, bytes, access, 0, next_key++, 0, region, 0);
+        status = fi_mr_reg(ofi_domain, start, bytes, access, 0, next_key++, flags, region, 0);
     }
     return status;
 }
@@ -139,22 +146,45 @@ static int bind_to_worker(struct fid_mr *region)
     const struct worker *first = ofi_workers;
     while (first->next)
         first = first->next;
-    const int status = fi_mr_bind(region, &first->endpoint->fid, 0);
-    return status == 0 ? fi_mr_enable(region) : status;
+    return fi_mr_bind(region, &first->endpoint->fid, 0);
 }
 
-void *ofi_share(void *start, size_t bytes)
+static int bind_counter(struct share *share)
 {
-    struct share *share = malloc(sizeof *share);
+    struct fi_cntr_attr attr = {.events = FI_CNTR_EVENTS_COMP, .wait_obj = FI_WAIT_NONE};
+    const int status = fi_cntr_open(ofi_domain, &attr, &share->counter, 0);
+    return status == 0 ? fi_mr_bind(share->region, &share->counter->fid, FI_REMOTE_WRITE) : status;
+}
+
+/* Registers the memory and binds the region. Returns 0, or an error of libfabric, after which free_share frees what there is. */
+static int open_share(struct share *share, void *start, size_t bytes, bool counts)
+{
+    const bool told = counts && has_mode(FI_MR_RMA_EVENT);
+    const uint64_t access = counts ? FI_REMOTE_WRITE : FI_REMOTE_READ | FI_REMOTE_WRITE;
+    int status = register_memory(start, bytes, access, told ? FI_RMA_EVENT : 0, &share->region);
+    if (status == 0 && counts)
+        status = bind_counter(share);
+    if (status == 0 && has_mode(FI_MR_ENDPOINT))
+        status = bind_to_worker(share->region);
+    return status == 0 && (told || has_mode(FI_MR_ENDPOINT)) ? fi_mr_enable(share->region) : status;
+}
+
+static void free_share(struct share *share)
+{
+    if (share->region)
+        (void)fi_close(&share->region->fid);
+    if (share->counter)
+        (void)fi_close(&share->counter->fid);
+    free(share);
+}
+
+static void *share_memory(void *start, size_t bytes, bool counts)
+{
+    struct share *share = calloc(1, sizeof *share);
     if (!share)
         return 0;
-    if (register_memory(start, bytes, &share->region) != 0) {
-        free(share);
-        return 0;
-    }
-    if (has_mode(FI_MR_ENDPOINT) && bind_to_worker(share->region) != 0) {
-        (void)fi_close(&share->region->fid);
-        free(share);
+    if (open_share(share, start, bytes, counts) != 0) {
+        free_share(share);
         return 0;
     }
     share->base = has_mode(FI_MR_VIRT_ADDR) ? 0 : (uint64_t)(uintptr_t)start;
@@ -164,6 +194,21 @@ void *ofi_share(void *start, size_t bytes)
         shares->at = &share->next;
     shares = share;
     return share;
+}
+
+void *ofi_share(void *start, size_t bytes)
+{
+    return share_memory(start, bytes, false);
+}
+
+void *ofi_share_counting(void *start, size_t bytes)
+{
+    return ofi_counts() ? share_memory(start, bytes, true) : 0;
+}
+
+uint64_t ofi_counted(void *shared)
+{
+    return fi_cntr_read(((const struct share *)shared)->counter);
 }
 
 int ofi_pack(void *shared, void *buffer, size_t *bytes)
@@ -183,8 +228,7 @@ void ofi_withdraw(void *shared)
     *share->at = share->next;
     if (share->next)
         share->next->at = share->at;
-    (void)fi_close(&share->region->fid);
-    free(share);
+    free_share(share);
 }
 
 void ofi_shares_close(void)

@@ -30,7 +30,8 @@ static struct fi_info *hints_for(uint64_t caps, uint64_t order)
     hints->mode = FI_CONTEXT | FI_CONTEXT2;
     hints->ep_attr->type = FI_EP_RDM;
     hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS | order;
-    hints->domain_attr->mr_mode = FI_MR_ENDPOINT | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED;
+    hints->domain_attr->mr_mode = FI_MR_ENDPOINT | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
+                                  (caps & FI_RMA_EVENT ? FI_MR_RMA_EVENT : 0);
     hints->domain_attr->threading = FI_THREAD_SAFE;
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
     return hints;
@@ -94,6 +95,18 @@ static const char *choose_provider(void)
     return reason;
 }
 
+bool ofi_counts(void)
+{
+    return ofi_info->caps & FI_RMA_EVENT && ofi_info->domain_attr->cntr_cnt;
+}
+
+static void take_info(struct fi_info *more)
+{
+    fi_freeinfo(ofi_info);
+    ofi_info = more;
+    ofi_info->tx_attr->op_flags = 0; /* each operation says what it wants */
+}
+
 /* Takes the same provider with as much of what one-sided operations want as it has. */
 static void add_onesided(void)
 {
@@ -109,9 +122,11 @@ static void add_onesided(void)
         (void)get_info(wishes[i].caps, wishes[i].order, ofi_info, &more);
     if (!more)
         return;
-    fi_freeinfo(ofi_info);
-    ofi_info = more;
-    ofi_info->tx_attr->op_flags = 0; /* each operation says what it wants */
+    take_info(more);
+    const uint64_t caps = ofi_info->caps & (FI_RMA | FI_ATOMIC | FI_FENCE);
+    if (ofi_info->domain_attr->cntr_cnt &&
+        get_info(caps | FI_RMA_EVENT, ofi_info->tx_attr->msg_order & FI_ORDER_WAW, ofi_info, &more) == 0)
+        take_info(more);
 }
 
 const char *ofi_provider_refuse(const char *what, int status)

@@ -10,6 +10,7 @@
 #include <uccs.h>
 
 uint32_t uccs_counter_generation[NODE_JOB_COUNTERS];
+int (*uccs_counter_collect)(void *unused);
 
 static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER; /* guards the slots */
 
@@ -75,8 +76,7 @@ bool uccs_counter_usable(uccs_counter counter, int pe)
     return index >= uccs_core.pes || uccs_counter_open_at(counter, index);
 }
 
-/* Returns true when the handle of an arrival is old. A counter of the job may still be to come here. */
-static bool old_here(uccs_counter counter)
+bool uccs_counter_is_old(uccs_counter counter)
 {
     if (uccs_counter_opened(counter))
         return !uccs_counter_open_at(counter, uccs_core.index);
@@ -88,10 +88,11 @@ void uccs_counter_arrive_here(uccs_counter counter, int64_t weight)
 {
     if (!uccs_counter_named(counter))
         return;
-    if (old_here(counter))
+    if (uccs_counter_is_old(counter))
         uccs_counter_late(counter, uccs_core.me);
     else
-        atomic_fetch_add_release(&uccs_counter_mine(counter)->count, weight); /* acquire: uccs_counter_get */
+        atomic_fetch_add_release(&uccs_counter_at(uccs_core.index, uccs_counter_slot(counter))->count,
+                                 weight); /* acquire: uccs_counter_get */
 }
 
 /* --- Slots of the job */

@@ -52,9 +52,15 @@ static lat_hot struct uccs_counter_line *uccs_counter_at(uint32_t index, uint32_
     return (struct uccs_counter_line *)uccs_core.counters + ((size_t)index * NODE_COUNTERS + slot);
 }
 
-/* Returns this PE's line of the counter. */
+/* Moves to this PE's lines what a network has counted (proto/key.c); null where none counts. Release: who sets it; acquire: readers. */
+extern int (*uccs_counter_collect)(void *unused);
+
+/* Returns this PE's line of the counter, with all that has been counted. */
 static inline struct uccs_counter_line *uccs_counter_mine(uccs_counter counter)
 {
+    int (*const collect)(void *) = atomic_load_acquire(&uccs_counter_collect);
+    if (lat_unlikely(collect != 0))
+        collect(0);
     return uccs_counter_at(uccs_core.index, uccs_counter_slot(counter));
 }
 
@@ -115,6 +121,9 @@ static lat_hot bool uccs_counter_arrive(uccs_counter counter, int64_t weight, in
     atomic_fetch_add_release(&line->count, weight); /* acquire: uccs_counter_get at the target */
     return true;
 }
+
+/* Returns true when the handle names no counter of this PE any more; one of the job may still be to come. */
+bool uccs_counter_is_old(uccs_counter counter);
 
 /* Counts the arrival of a message at this PE; its sender has found the counter alive. This process may not have created
  * the counter yet; the line is zero already, so it can count. If the handle is old by now, counts an error instead. */

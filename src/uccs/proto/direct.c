@@ -37,6 +37,7 @@ static struct proto_direct *direct_of(struct proto_peer *peer)
         return 0;
     peer->direct = uccs_must_have(calloc(1, sizeof *peer->direct), "a connection to", peer->pe);
     peer->direct->orders = able & TRANSPORT_ORDERS;
+    peer->direct->counts = able & TRANSPORT_COUNTS;
     peer->direct->short_puts = able & proto_wire & ~(unsigned)TRANSPORT_CHEAPER;
     return peer->direct;
 }
@@ -48,13 +49,18 @@ static size_t within_piece(uint64_t offset, size_t bytes)
     return bytes < room ? bytes : (size_t)room;
 }
 
+static uint64_t counter_of(const struct proto_send *send)
+{
+    return send->way == PROTO_DIRECT_COUNT ? send->header.put.counter : 0;
+}
+
 /* Asks for all missing keys at once. */
-static bool has_keys(struct proto_peer *peer, const struct wire_header *header, size_t bytes)
+static bool has_keys(const struct proto_send *send, size_t bytes)
 {
     bool all = true;
-    uint64_t offset = header->at.offset;
+    uint64_t offset = send->header.at.offset;
     for (size_t part; bytes; bytes -= part, offset += part) {
-        all &= proto_key_of(peer, header, offset) != 0;
+        all &= proto_key_of(send->peer, &send->header, offset, counter_of(send)) != 0;
         part = within_piece(offset, bytes);
     }
     return all;
@@ -77,7 +83,7 @@ static size_t length_of(const struct proto_send *send)
 
 static struct uccs_import *use_of(const struct proto_send *send)
 {
-    return proto_key_of(send->peer, &send->header, send->header.at.offset)->use;
+    return proto_key_of(send->peer, &send->header, send->header.at.offset, counter_of(send))->use;
 }
 
 static bool may_get(const struct proto_send *send)
@@ -85,12 +91,23 @@ static bool may_get(const struct proto_send *send)
     return !send->ordered || proto_point_reaches(send->peer->answered, send->peer->issued);
 }
 
-bool proto_direct_can(const struct proto_send *send)
+/* The network counts a put of one piece, once the key is there. Otherwise the target counts. */
+lat_cold static void choose_counting(struct proto_send *send, const struct proto_direct *direct, size_t bytes)
+{
+    if (direct->counts && within_piece(send->header.at.offset, bytes) == bytes && has_keys(send, bytes))
+        return;
+    send->way = bytes >= PROTO_TELLS_FROM ? PROTO_DIRECT_NOTIFY : PROTO_BY_MESSAGE;
+}
+
+bool proto_direct_can(struct proto_send *send)
 {
     const size_t bytes = length_of(send);
     const struct proto_direct *direct = bytes ? direct_of(send->peer) : 0;
-    if (!direct || !(send->into || bytes >= TRANSPORT_BULK || direct->short_puts) ||
-        !has_keys(send->peer, &send->header, bytes))
+    if (!direct || !(send->into || bytes >= TRANSPORT_BULK || direct->short_puts))
+        return false;
+    if (send->way == PROTO_DIRECT_COUNT)
+        choose_counting(send, direct, bytes);
+    if (!send->way || !has_keys(send, bytes))
         return false;
     if (!(send->into ? may_get(send) : may_put(send->peer)))
         return false;
@@ -185,7 +202,7 @@ static void start_transfer(const struct transfer *what, const struct proto_send 
     const size_t bytes = length_of(send);
     for (size_t part, done = 0; done < bytes; done += part) {
         const uint64_t offset = send->header.at.offset + done;
-        const struct proto_key *key = proto_key_of(peer, &send->header, offset);
+        const struct proto_key *key = proto_key_of(peer, &send->header, offset, counter_of(send));
         part = within_piece(offset, bytes - done);
         transfer->parts++;
         enum transport_status status = start_part(transfer, key, offset, send, done, part);
@@ -282,7 +299,7 @@ static enum turn turn_of(const struct proto_send *send)
             uccs_fail("the network's atomics do not reach PE %d", peer->pe);
         return WHEN_KNOWN;
     }
-    const struct proto_key *key = proto_key_find(peer, &send->header, send->header.at.offset);
+    const struct proto_key *key = proto_key_find(peer, &send->header, send->header.at.offset, 0);
     if (key && key->state == PROTO_KEY_NONE)
         uccs_fail("the network cannot reach memory of PE %d for an atomic", peer->pe);
     if (!key || key->state != PROTO_KEY_READY)

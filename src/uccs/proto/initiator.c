@@ -13,10 +13,6 @@
  * strided operations and accumulates, which one message carries whole; internal puts. Proto keeps to messages, too, while order
  * demands it or a key is missing (proto/direct.c). */
 
-/* Up to this size data and word in one message cost less than an operation of the network, its flush or its wait, and a message, as long as
- * the message leaves at once. Longer data would wait for the target, which fetches it. */
-#define TELLS_FROM (TRANSPORT_SHORT + 1)
-
 /* Rows of the group area are the library's own: short, and written by messages alone. */
 static bool has_keys(uint32_t segment)
 {
@@ -27,6 +23,15 @@ static bool has_keys(uint32_t segment)
 static enum proto_path select_way(const struct proto_op *op, enum proto_path way, size_t from)
 {
     return lat_unlikely(proto_has_direct) && op->bytes >= from && has_keys(op->at.segment) ? way : PROTO_BY_MESSAGE;
+}
+
+/* A put that counts one at a counter of the job, and does nothing else, the network may count. */
+static enum proto_path select_notify(const struct proto_op *op)
+{
+    const struct proto_notify *with = op->with;
+    const bool counts = with->what == PROTO_NOTIFY_COUNT && with->weight == 1 && uccs_counter_of_job(with->value) &&
+                        op->at.segment != PROTO_REGION;
+    return counts ? select_way(op, PROTO_DIRECT_COUNT, 1) : select_way(op, PROTO_DIRECT_NOTIFY, PROTO_TELLS_FROM);
 }
 
 /* --- Notifications */
@@ -229,7 +234,7 @@ static int put_whole(const struct proto_op *op)
     if (lat_unlikely(!send))
         return UCCS_ERR_NO_MEMORY;
     struct proto_worker *worker = send->worker;
-    send->way = (uint8_t)(op->with ? select_way(op, PROTO_DIRECT_NOTIFY, TELLS_FROM) : select_way(op, PROTO_DIRECT, 1));
+    send->way = (uint8_t)(op->with ? select_notify(op) : select_way(op, PROTO_DIRECT, 1));
     if (op->with)
         send->header.put = wire_of(op->with);
     if (op->nonblocking) {
@@ -343,7 +348,7 @@ static int issue_get(const struct proto_op *op)
 {
     if (op->blocks)
         return get_blocks(op);
-    if (lat_likely(!op->with || op->nonblocking || select_way(op, PROTO_DIRECT, TELLS_FROM) == PROTO_BY_MESSAGE))
+    if (lat_likely(!op->with || op->nonblocking || select_way(op, PROTO_DIRECT, PROTO_TELLS_FROM) == PROTO_BY_MESSAGE))
         return get_whole(op);
     return get_then_tell(op);
 }

@@ -115,11 +115,16 @@ struct proto_peer {
     struct proto_origin **others; /* its other workers, by number; null: none has issued yet */
 };
 
+/* Up to this size data and word in one message cost less than an operation of the network, its flush or its wait, and a message, as long as
+ * the message leaves at once. Longer data would wait for the target, which fetches it. */
+#define PROTO_TELLS_FROM (TRANSPORT_SHORT + 1)
+
 /* The key of a piece of the peer's memory, on a connection. */
 struct proto_key {
     struct proto_peer *peer;
     struct uccs_import *use; /* of a region; else null */
     struct wire_memory at;   /* the piece */
+    uint64_t counter;        /* that its puts count at; 0: at none */
     uint8_t segment;
     enum { PROTO_KEY_ASKED, PROTO_KEY_NONE, PROTO_KEY_READY } state;
     void *key;      /* the transport's */
@@ -140,6 +145,7 @@ enum { PROTO_KEY_CHAINS = 16 };
 struct proto_direct {
     bool orders;                              /* the transport can keep puts and atomics in order */
     bool short_puts;                          /* else puts of less than TRANSPORT_BULK bytes are messages */
+    bool counts;                              /* the network counts puts */
     bool failed;                              /* a put has failed, and no flush has told */
     struct proto_key *keys[PROTO_KEY_CHAINS]; /* by piece */
     uint64_t landing;                         /* puts that flushes under way cover */
@@ -375,8 +381,10 @@ void proto_pending_list(const struct proto_send *send, struct proto_pending *ask
 /* key.c. Returns the key of a piece of the peer's memory. Returns null when there is none (yet); the first call asks the
  * peer for it. `offset` is rounded down to the start of the piece. find also returns keys that have not come, or that will not. close withdraws all memory that peers have keys of; free
  * forgets the keys of a peer. */
-const struct proto_key *proto_key_of(struct proto_peer *peer, const struct wire_header *header, uint64_t offset);
-const struct proto_key *proto_key_find(struct proto_peer *peer, const struct wire_header *header, uint64_t offset);
+const struct proto_key *proto_key_of(struct proto_peer *peer, const struct wire_header *header, uint64_t offset,
+                                     uint64_t counter);
+const struct proto_key *proto_key_find(struct proto_peer *peer, const struct wire_header *header, uint64_t offset,
+                                       uint64_t counter);
 void proto_key_close(void);
 void proto_key_free(struct proto_peer *peer);
 /* Ends the transport's access to released memory. Any thread. */
@@ -388,7 +396,7 @@ extern const struct proto_handler proto_on_import, proto_on_gone;
 
 /* direct.c. One-sided operations of the transport. proto_direct_can returns true when the transport can do the message's operation now; then put
  * or get must start it. The caller has counted a put; `source` says what is to be done once its source is free. */
-bool proto_direct_can(const struct proto_send *send);
+bool proto_direct_can(struct proto_send *send);
 void proto_direct_put(struct proto_send *send);
 void proto_direct_get(struct proto_send *send, struct proto_pending *ask);
 void proto_direct_free(struct proto_peer *peer);

@@ -94,8 +94,8 @@ bool proto_log_busy(struct proto_issue_log *log);
 /* --- Sending */
 
 /* How an operation goes: by a message that the target applies; by a put or get of the transport, when it can now and the
- * memory has a key; or the data so and a message behind it, which tells the target. */
-enum proto_path { PROTO_BY_MESSAGE, PROTO_DIRECT, PROTO_DIRECT_NOTIFY };
+ * memory has a key; or the data so and a message behind it, which tells the target; or a put that the network counts. */
+enum proto_path { PROTO_BY_MESSAGE, PROTO_DIRECT, PROTO_DIRECT_NOTIFY, PROTO_DIRECT_COUNT };
 #define PROTO_PIECE ((uint64_t)16 << 20) /* memory gets keys in pieces of so many bytes */
 
 /* Every token that the transport gets begins with this. */

@@ -51,6 +51,11 @@ static bool is_change(const struct wire_header *h, size_t bytes)
            proto_operand_data(uccs_accumulate_operand(&asked)) == bytes;
 }
 
+static bool is_counted(const struct wire_header *h)
+{
+    return h->segment != PROTO_REGION && uccs_counter_slot(h->key.counter) < NODE_JOB_COUNTERS;
+}
+
 /* Some of the library's own messages stay on the node, since they name memory of the node. */
 static bool is_sent_far(const struct wire_header *h)
 {

@@ -121,6 +121,7 @@ struct wire_header {
                 } region; /* import and gone */
                 struct {
                     uint64_t handle;
+                    uint64_t counter; /* which puts with the key count; 0: none */
                 } key;
             };
         };
