@@ -74,7 +74,7 @@ def test_check():
         pathlib.Path(folder, "twice.c").write_text(LOCKS_TWICE, encoding="ascii")
         subprocess.run([harness.BUILD / "bin" / "oshcc", "-g", f"{folder}/twice.c", "-o", f"{folder}/twice"], check=True)
         result = run("-n", 1, "--check", "--stats", f"{folder}/twice")
-    assert result.status == 1 and re.search(r"shmem_set_lock: lock: \S+ was set before by this thread at twice\.c:6,", result.err), result
+    assert result.status == 1 and re.search(r"shmem_set_lock: lock: \S+ \(lock\) was set before by this thread at twice\.c:6,", result.err), result
 
 
 LOCKS_TWICE = """#include <shmem.h>

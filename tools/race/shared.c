@@ -79,10 +79,10 @@ void race_open(size_t (*clock_bytes)(void))
     if (race_me && (map.size != race_npes || race_npes > RACE_PES))
         sleep(5); /* PE 0 says why, and the launcher usually ends this process meanwhile */
     if (map.size != race_npes)
-        lat_check_fail("oshrun --check=race", "nodes",
+        lat_check_fail("--check=race", "nodes",
                        "this job has %d PEs on several nodes; races are looked for on one node", race_npes);
     if (race_npes > RACE_PES)
-        lat_check_fail("oshrun --check=race", "PEs", "this job has %d; races are looked for among at most %d",
+        lat_check_fail("--check=race", "PEs", "this job has %d; races are looked for among at most %d",
                        race_npes, RACE_PES);
     lay_out(clock_bytes());
     if (!open_file())

@@ -11,6 +11,15 @@
 /* Less between two polls is their loop, and between two waits what counting costs: no computing. */
 #define LOOP_NS 1000
 #define COUNTING_NS 100
+#define RECENT 64 /* calls whose entries a thread remembers */
+
+/* The entry of a call, found before. */
+struct recent {
+    const void *from;
+    const char *name;
+    uint64_t place;
+    struct stats_place *entry;
+};
 
 /* What one thread has counted. Its thread alone writes it; the end of the job reads it. A later thread takes over what one that
  * has ended leaves. */
@@ -21,12 +30,13 @@ struct thread {
     const void *from;     /* of the call that it is in */
     enum stats_kind kind; /* of its last call */
     uint64_t last, poll;  /* the end of its last call; the poll's event */
+    struct recent recent[RECENT];
     struct stats_total total;
     struct stats_cell cells[]; /* one for each PE */
 };
 
 static struct thread *threads; /* they stay until the process ends */
-static _Thread_local struct thread *self;
+static _Thread_local struct thread *self __attribute__((tls_model("initial-exec"))); /* no call for its address */
 static pthread_key_t key;
 static int npes, depth;
 static bool counts; /* between the first begin and the last end */
@@ -100,6 +110,18 @@ static struct stats_place *find_place(struct stats_place *places, const char *ca
     return &places[STATS_PLACES - 1];
 }
 
+static const struct recent *find_recent(struct thread *mine, const struct stats_call *call)
+{
+    struct recent *recent = &mine->recent[(uintptr_t)call->from / 4 % RECENT];
+    if (recent->from == call->from && recent->name == call->name)
+        return recent;
+    const uint64_t place = where_of(call->from);
+    *recent = (struct recent){call->from, call->name, place,
+                              find_place(mine->total.places, call->name,
+                                         place ? place : (uint64_t)(uintptr_t)call->from, place != 0)};
+    return recent;
+}
+
 static void count_bytes(struct thread *mine, const struct stats_call *call)
 {
     if (call->pe < 0 || call->pe >= npes) /* not in the job: the library's own line says so */
@@ -115,14 +137,13 @@ static void count_time(struct thread *mine, const struct stats_call *call, uint6
     const bool polls = call->kind == STATS_POLLS;
     const bool follows = call->kind == mine->kind && call->kind != STATS_MOVES &&
                          call->begin - mine->last < (polls ? LOOP_NS : COUNTING_NS);
-    const uint64_t begin = follows ? mine->last : call->begin, place = where_of(call->from);
-    struct stats_place *entry =
-        find_place(mine->total.places, call->name, place ? place : (uint64_t)(uintptr_t)call->from, place != 0);
+    const uint64_t begin = follows ? mine->last : call->begin;
+    const struct recent *recent = find_recent(mine, call);
     add_relaxed(&mine->total.computing, begin - mine->last);
     add_relaxed(call->kind == STATS_MOVES ? &mine->total.moving : &mine->total.waiting, end - begin);
-    add_relaxed(&entry->calls, 1);
-    add_relaxed(&entry->nanoseconds, end - begin);
-    trace_add(call, end, place, follows && polls, &mine->poll);
+    add_relaxed(&recent->entry->calls, 1);
+    add_relaxed(&recent->entry->nanoseconds, end - begin);
+    trace_add(call, end, recent->place, follows && polls, &mine->poll);
     mine->kind = call->kind;
     mine->last = end;
 }
@@ -183,6 +204,7 @@ void stats_begin(const struct stats_job *job)
     trace_open(job, trace_name());
     for (struct thread *one = threads; one; one = one->next) { /* of an earlier life */
         one->total = (struct stats_total){0};
+        memset(one->recent, 0, sizeof one->recent);
         memset(one->cells, 0, (size_t)npes * sizeof *one->cells);
         one->last = stats_now();
     }
