@@ -82,8 +82,8 @@ void race_open(size_t (*clock_bytes)(void))
         lat_check_fail("--check=race", "nodes",
                        "this job has %d PEs on several nodes; races are looked for on one node", race_npes);
     if (race_npes > RACE_PES)
-        lat_check_fail("--check=race", "PEs", "this job has %d; races are looked for among at most %d",
-                       race_npes, RACE_PES);
+        lat_check_fail("--check=race", "PEs", "this job has %d; races are looked for among at most %d", race_npes,
+                       RACE_PES);
     lay_out(clock_bytes());
     if (!open_file())
         pshmem_global_exit(1);
