@@ -72,6 +72,12 @@ int uccs_type_takes(enum uccs_type type, enum uccs_reduction how);
  * memory. */
 int uccs_accumulate(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const void *operand, void *result,
                     size_t n, enum uccs_type type, enum uccs_reduction how, const struct uccs_op *op);
+/* Accumulates n pieces in one call, under few locks: each is elements of `type` that lie together at the target and, as operands, at
+ * `local`. op holds for each piece, so a request completes with all of them, and a counter counts each. Returns what uccs_accumulate does;
+ * UCCS_ERR_INVALID also for a length that is no multiple of the type's size. Pieces before a wrong one have changed.
+ * (For MPI_Accumulate with derived datatypes.) */
+int uccs_accumulate_pieces(uccs_endpoint_t endpoint, uccs_memory_t memory, const struct uccs_piece *pieces, size_t n,
+                           enum uccs_type type, enum uccs_reduction how, const struct uccs_op *op);
 /* Stores `operand` if the element of `size` bytes (1, 2, 4, 8 or 16, else UCCS_ERR_INVALID) equals `compare`, byte by
  * byte. `result` gets the old value, unless it is null. The element need not be aligned. Up to 8 bytes it counts as an
  * integer; with 16 bytes a lock guards it. */

@@ -247,6 +247,8 @@ static void moving(void)
     OF_ENDPOINT(uccs_accumulate, 0, bytes, 0, 1, UCCS_INT64, UCCS_SUM, 0);
     OF_ENDPOINT(uccs_accumulate, 0, bytes, 0, 1, UCCS_DOUBLE, UCCS_SUM, 0);
     NO(uccs_accumulate(peer, theirs, 0, 0, 0, 1, UCCS_INT64, UCCS_SUM, 0));
+    OF_ENDPOINT(uccs_accumulate_pieces, &piece, 1, UCCS_DOUBLE, UCCS_SUM, 0);
+    NO(uccs_accumulate_pieces(peer, theirs, 0, 1, UCCS_DOUBLE, UCCS_SUM, 0));
     OF_ENDPOINT(uccs_compare_and_swap, 0, 8, bytes, bytes, 0, 0);
     NO(uccs_compare_and_swap(peer, theirs, 0, 8, 0, bytes, 0, 0));
     NO(uccs_compare_and_swap(peer, theirs, 0, 8, bytes, 0, 0, 0));

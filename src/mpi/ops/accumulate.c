@@ -42,6 +42,38 @@ static int update_iov(struct lmpi_target *target, const struct lmpi_operation *u
     return lmpi_class_of(status);
 }
 
+/* Changes what it has gathered; one piece may carry more than a list does. */
+static int flush_pieces(struct lmpi_target *target, const struct uccs_piece *pieces, size_t n, const struct lmpi_op *op,
+                        const struct uccs_op *options)
+{
+    return n == 1 ? uccs_accumulate(target->endpoint, target->memory, pieces->offset, pieces->local, 0,
+                                    pieces->length / op->unit, op->type, op->how, options)
+                  : uccs_accumulate_pieces(target->endpoint, target->memory, pieces, n, op->type, op->how, options);
+}
+
+/* The same without a result, many pieces with a call. */
+static int update_pieces(struct lmpi_target *target, const struct lmpi_operation *update, const struct lmpi_op *op,
+                         struct lmpi_iterator *from, struct lmpi_iterator *there, MPI_Aint at,
+                         const struct uccs_op *options)
+{
+    enum { MOST = 64 };
+    struct uccs_piece pieces[MOST];
+    int status = UCCS_OK;
+    struct lmpi_iov next;
+    size_t n = 0;
+    while (status == UCCS_OK && lmpi_iov_next(from, there, &next))
+        for (size_t i = 0; i < next.count && status == UCCS_OK; i++) {
+            if (n == MOST)
+                status = flush_pieces(target, pieces, n, op, options), n = 0;
+            pieces[n++] =
+                (struct uccs_piece){target->offset + (size_t)(at + next.there + (MPI_Aint)i * next.there_step),
+                                    update->origin.address + next.here + (MPI_Aint)i * next.here_step, next.bytes};
+        }
+    if (status == UCCS_OK && n)
+        status = flush_pieces(target, pieces, n, op, options);
+    return lmpi_class_of(status);
+}
+
 /* A side consists of elements of the target's predefined type, and of as many. */
 static int check_side(const struct lmpi_buffer *side, const struct lmpi_type *type, const struct lmpi_type *remote,
                       size_t bytes)
@@ -89,6 +121,8 @@ int lmpi_update(struct lmpi_window *window, const struct lmpi_operation *update)
     struct uccs_op storage;
     const struct uccs_op *options =
         lmpi_issue(window, update, update->later && bytes <= LATER_BYTES, fetches, &storage);
+    if (!fetches && !op.is_copy)
+        return update_pieces(&window->target[update->rank], update, &op, &from, &there, at, options);
     return update_iov(&window->target[update->rank], update, &op, reads ? &from : 0, fetches ? &old : 0, &there, at,
                       options);
 }

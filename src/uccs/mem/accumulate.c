@@ -383,3 +383,80 @@ int uccs_accumulate_apply(const struct uccs_accumulate_op *change, const struct 
     apply_atomics(change, place->here, operand, result);
     return UCCS_OK;
 }
+
+/* Returns how many of the pieces lie in the stripe of the first one, each as a whole; 0 when that does not. */
+static size_t pieces_in_stripe(uint64_t address, const struct uccs_piece *pieces, size_t n)
+{
+    const uint64_t stripe = (address + pieces->offset) / PE_SHARED_STRIPE_BYTES;
+    size_t count = 0;
+    while (count < n && count < UCCS_CMA_PIECES && pieces[count].length &&
+           (address + pieces[count].offset) / PE_SHARED_STRIPE_BYTES == stripe &&
+           (address + pieces[count].offset + pieces[count].length - 1) / PE_SHARED_STRIPE_BYTES == stripe)
+        count++;
+    return count;
+}
+
+/* Changes pieces whose lock the caller holds. What is at the offset `low` in their memory is `here`. Notes in `moved` where each is. */
+static void change_pieces(const struct uccs_accumulate_op *change, char *here, size_t low,
+                          const struct uccs_piece *pieces, size_t n, struct uccs_piece *moved)
+{
+    const int shift = __builtin_ctzll(uccs_type_size((enum uccs_type)change->type));
+    for (size_t i = 0; i < n; i++) {
+        const struct uccs_accumulate_op some = {change->type, change->how, pieces[i].length >> shift};
+        moved[i] = (struct uccs_piece){pieces[i].offset, here + (pieces[i].offset - low), pieces[i].length};
+        change_plainly(&some, moved[i].local, pieces[i].local, 0);
+    }
+}
+
+/* Changes a copy of the bytes from the lowest to the highest one, and puts back the pieces alone. */
+static int change_span(const struct uccs_accumulate_op *change, const struct uccs_region *memory,
+                       const struct uccs_piece *pieces, size_t n, struct uccs_piece *moved)
+{
+    char copy[PE_SHARED_STRIPE_BYTES];
+    size_t low = SIZE_MAX, high = 0;
+    for (size_t i = 0; i < n; i++) {
+        const size_t end = pieces[i].offset + pieces[i].length;
+        low = pieces[i].offset < low ? pieces[i].offset : low;
+        high = end > high ? end : high;
+    }
+    const int status = uccs_cma_get(memory, low, copy, high - low);
+    if (status != UCCS_OK || change->how == UCCS_NO_OP)
+        return status;
+    change_pieces(change, copy, low, pieces, n, moved);
+    return uccs_cma_put_pieces(memory, moved, n);
+}
+
+static int change_stripe(const struct uccs_accumulate_op *change, const struct uccs_accumulate_target *place,
+                         const struct uccs_piece *pieces, size_t n)
+{
+    struct uccs_piece moved[UCCS_CMA_PIECES];
+    int status = UCCS_OK;
+    uint32_t *lock = uccs_atomic_lock(place->owner, place->address + pieces->offset);
+    if (place->here)
+        change_pieces(change, place->here, 0, pieces, n, moved);
+    else
+        status = change_span(change, place->memory, pieces, n, moved);
+    uccs_atomic_unlock(lock);
+    return status;
+}
+
+int uccs_accumulate_apply_pieces(const struct uccs_accumulate_op *change, const struct uccs_accumulate_target *place,
+                                 const struct uccs_piece *pieces, size_t n)
+{
+    const int shift = __builtin_ctzll(uccs_type_size((enum uccs_type)change->type));
+    int status = UCCS_OK;
+    for (size_t i = 0, some; i < n && status == UCCS_OK; i += some) {
+        struct uccs_accumulate_target at = *place;
+        const struct uccs_accumulate_op one = {change->type, change->how, pieces[i].length >> shift};
+        at.address += pieces[i].offset;
+        at.here = at.here ? (char *)at.here + pieces[i].offset : 0;
+        some = 1;
+        if (uccs_accumulate_atomic(&one, at.domain, at.address))
+            apply_atomics(&one, at.here, pieces[i].local, 0);
+        else if ((some = pieces_in_stripe(place->address, pieces + i, n - i)))
+            status = change_stripe(change, place, pieces + i, some);
+        else
+            status = change_under_locks(&one, &at, pieces[i].local, 0), some = 1;
+    }
+    return status;
+}

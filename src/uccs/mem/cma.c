@@ -114,3 +114,21 @@ int uccs_cma_get(const struct uccs_region *memory, size_t offset, void *dest, si
 {
     return copy_by_kernel(memory, offset, dest, length, false);
 }
+
+/* What the kernel copies in part goes again, piece by piece. */
+int uccs_cma_put_pieces(const struct uccs_region *memory, const struct uccs_piece *pieces, size_t n)
+{
+    struct iovec here[UCCS_CMA_PIECES], there[UCCS_CMA_PIECES];
+    int status = UCCS_OK;
+    size_t all = 0;
+    if (!n)
+        return UCCS_OK;
+    for (size_t i = 0; i < n; all += pieces[i++].length) {
+        here[i] = (struct iovec){pieces[i].local, pieces[i].length};
+        there[i] = (struct iovec){(void *)(uintptr_t)(memory->address + pieces[i].offset), pieces[i].length};
+    }
+    const bool whole = process_vm_writev(memory->pid, here, n, there, n, 0) == (ssize_t)all;
+    for (size_t i = 0; !whole && i < n && status == UCCS_OK; i++)
+        status = uccs_cma_put(memory, pieces[i].offset, pieces[i].local, pieces[i].length);
+    return status;
+}

@@ -20,5 +20,8 @@ bool uccs_cma_reaches(const struct uccs_region *memory);
  * there; UCCS_ERR_UNREACHABLE when the kernel refuses. */
 int uccs_cma_put(const struct uccs_region *memory, size_t offset, const void *source, size_t length);
 int uccs_cma_get(const struct uccs_region *memory, size_t offset, void *dest, size_t length);
+/* Puts at most UCCS_CMA_PIECES pieces in one call of the kernel. Their `local` is where they are here. */
+#define UCCS_CMA_PIECES 64
+int uccs_cma_put_pieces(const struct uccs_region *memory, const struct uccs_piece *pieces, size_t n);
 
 #endif

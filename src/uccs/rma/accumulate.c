@@ -1,5 +1,6 @@
 /* Accumulate, compare-and-swap and atomics of uccs.h; mem/accumulate.h and mem/atomic.h define them and their domains. */
 #include "uccs/core/pe_shared.h"
+#include "uccs/mem/cma.h"
 #include "uccs/rma/inner.h"
 
 #include <string.h>
@@ -68,6 +69,46 @@ int uccs_accumulate(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offse
         return UCCS_ERR_INVALID;
     const struct uccs_accumulate_op change = {(uint8_t)type, (uint8_t)how, n};
     return run_accumulate(endpoint, memory, offset, &change, operand, result, op);
+}
+
+/* Checks a piece of an accumulate. */
+static int check_piece(uccs_memory_t memory, const struct uccs_piece *piece, size_t size, enum uccs_reduction how)
+{
+    if ((piece->length & (size - 1)) || (piece->length && !piece->local && how != UCCS_NO_OP))
+        return UCCS_ERR_INVALID;
+    return uccs_region_check(memory, piece->offset, piece->length);
+}
+
+/* Pieces that this process changes itself. */
+static int change_near(uccs_memory_t memory, const struct uccs_piece *pieces, size_t n,
+                       const struct uccs_accumulate_op *change)
+{
+    const struct uccs_accumulate_target all = {memory->owner, memory->domain, memory->address, memory->near, memory};
+    const size_t size = uccs_type_size((enum uccs_type)change->type);
+    int status = UCCS_OK;
+    size_t right = 0;
+    while (right < n && (status = check_piece(memory, &pieces[right], size, change->how)) == UCCS_OK)
+        right++;
+    const int changed = uccs_accumulate_apply_pieces(change, &all, pieces, right);
+    return changed == UCCS_OK ? status : changed;
+}
+
+int uccs_accumulate_pieces(uccs_endpoint_t endpoint, uccs_memory_t memory, const struct uccs_piece *pieces, size_t n,
+                           enum uccs_type type, enum uccs_reduction how, const struct uccs_op *op)
+{
+    const size_t size = uccs_type_size(type);
+    const struct uccs_accumulate_op change = {(uint8_t)type, (uint8_t)how, 0};
+    int status = UCCS_OK;
+    if (lat_unlikely(!endpoint || !memory || (n && !pieces) || !uccs_type_takes(type, how)))
+        return UCCS_ERR_INVALID;
+    if (!op && !endpoint->ordered && endpoint->pe == memory->owner && !memory->dynamic &&
+        (memory->near || (!memory->import && uccs_cma_reaches(memory))))
+        return change_near(memory, pieces, n, &change);
+    for (size_t i = 0; i < n && status == UCCS_OK; i++)
+        status = pieces[i].length & (size - 1) ? UCCS_ERR_INVALID
+                                               : uccs_accumulate(endpoint, memory, pieces[i].offset, pieces[i].local, 0,
+                                                                 pieces[i].length / size, type, how, op);
+    return status;
 }
 
 int uccs_compare_and_swap(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, size_t size,
