@@ -20,9 +20,9 @@ Series = namedtuple("Series", "words who key")
 
 # What an axis shows, and its larger unit, which is taken where all values are a thousand and more.
 QUANTITIES = {"ns": ("time", "us"), "us": ("time", "ms"), "ms": ("time", "s"), "s": ("time", None), "GB/s": ("bandwidth", None),
-              "MFlop/s": ("rate", "GFlop/s"), "bytes": ("memory", "KB"), "million/s": ("messages", None), "of 1": ("part", None)}
-COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#A6891F", "#8A8A8A"]
-MARKS, LINES, GREY = "os^vDPX*", ("-", "--", ":", "-."), "#808080"
+              "MFlop/s": ("rate", "GFlop/s"), "bytes": ("memory", "KB"), "million/s": ("messages", None), "of 1": ("fraction", None)}
+COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9"]
+MARKS, LINES, GREY = "os^vDPX*", ("-", "--", ":", "-."), "#797979"       # this grey has the same contrast to white and to a dark page
 WIDTH, HEIGHT, APART = 11.8, 4, 0.16                       # inches of 100 dots; APART: between the ways of one point, of the room of a point
 
 
@@ -36,6 +36,14 @@ def curves(document, panel):
                 yield way, series.words, values, series.who == "reference"
 
 
+def caption(document, figure):
+    """Returns who is drawn, with versions, and what the bars are."""
+    drawn = [curve for panel in figure.panels for curve in curves(document, panel)]
+    names = dict.fromkeys(document["ways"][way] for way, _, _, reference in drawn if not reference)
+    spread = any(value and value[0] < value[2] for _, _, values, _ in drawn for value in values)
+    return "; ".join(names) + (". Bars span the quartiles of the rounds." if spread else ". Medians alone: the rounds were not kept.")
+
+
 def without_gaps(document, panel):
     """Returns the panel with the points of which somebody has a value, or None."""
     held = [any(values[i] for _, _, values, _ in curves(document, panel)) for i in range(len(panel.points))]
@@ -44,9 +52,9 @@ def without_gaps(document, panel):
 
 
 def scale_of(panel, drawn):
-    """Returns the words of the axis of values and a factor for them."""
+    """Returns the words of the axis of values and a factor for them. An axis that is linear takes the unit of its largest value."""
     what, larger = QUANTITIES[panel.unit]
-    scaled = larger and min(value[1] for _, _, values, _ in drawn for value in values if value) >= 1000
+    scaled = larger and (min if panel.log else max)(value[1] for _, _, values, _ in drawn for value in values if value) >= 1000
     return f"{what} ({larger if scaled else panel.unit})", 1e-3 if scaled else 1
 
 
@@ -54,15 +62,16 @@ def draw_panel(document, panel, axes, below):
     """Draws a panel, and its legend into the axes below it. A colour is a way, if each has one series or there are many, else a series."""
     drawn = list(curves(document, panel))
     ways, kinds = list(document["ways"]), list(dict.fromkeys(words for _, words, _, reference in drawn if not reference))
+    many = sum(not reference for _, _, _, reference in drawn) > len(COLOURS)
     label, factor = scale_of(panel, drawn)
     for number, (way, words, values, reference) in enumerate(drawn):
         shift = 0 if panel.joined or reference else APART * (number - (len(drawn) - 1) / 2)
         at = [(x + shift, [factor * part for part in value]) for x, value in enumerate(values) if value and value[1] > 0]
         middle = [value[1] for _, value in at]
         spread = [[max(0, value[1] - value[0]) for _, value in at], [max(0, value[2] - value[1]) for _, value in at]]
-        colour = ways.index(way) if len(kinds) == 1 or len(drawn) > len(COLOURS) else number
-        mark = colour if len(kinds) == 1 or reference else kinds.index(words) if len(drawn) > len(COLOURS) else number
-        line = "" if not panel.joined else ":" if reference else LINES[mark % len(LINES)] if len(drawn) > len(COLOURS) else "-"
+        colour = ways.index(way) if len(kinds) == 1 or many else number
+        mark = colour if len(kinds) == 1 or reference else kinds.index(words) if many else number
+        line = "" if not panel.joined else ":" if reference else LINES[mark % len(LINES)] if many else "-"
         points = [x for x, _ in at]
         axes.errorbar(*((points, middle) if panel.joined else (middle, points)), **{"yerr" if panel.joined else "xerr": spread}, linestyle=line,
                       capsize=2, linewidth=1.3, markersize=14 if reference and not panel.joined else 5,
@@ -85,13 +94,13 @@ def dress(panel, axes, label):
     across.set_ticks(range(len(panel.labels)), panel.labels, fontsize=8)
     across.set_label_text(panel.axis, color=GREY)
     up.set_label_text(label, color=GREY)
-    axes.set_title(panel.title, fontsize=10, loc="left", color=GREY)
+    axes.set_title(panel.title[:1].upper() + panel.title[1:], fontsize=10, loc="left", color=GREY)
     if not panel.joined:
         axes.set_ylim(len(panel.labels) - 0.5, -0.5)
     if panel.log:
         (axes.set_yscale if panel.joined else axes.set_xscale)("log")
         low, high = up.get_view_interval()
-        up.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
+        up.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 1000 * low else (1,)))
         up.set_major_formatter(lambda value, _: f"{value:,.10g}")
         up.set_minor_formatter(lambda value, _: "")
     else:

@@ -98,10 +98,8 @@ def page_text(page, document, pictures):
                          quick=" (--quick)" if document["quick"] else "", rounds=document["rounds"], ways=named, noise=noise, text=page.text,
                          seconds=f" in {document['seconds'] / 60:.0f} minutes" if document.get("seconds") else "",
                          absent="; not measured, because not here: " + ", ".join(document["absent"]) if document.get("absent") else "")]
-    caption = "; ".join(document["ways"].values())
-    spread = any(value and value[0] < value[2] for of in document["values"].values() for value in of.values())
-    bars = " Bars span the quartiles of the rounds." if spread else " Medians alone: the rounds of this page were not kept."
-    parts += [f"![{title}]({name})\n\n*{title}: {caption}.{bars}*\n" for name, title in pictures]
+    drawn = {figure.file: figure for figure in page.figures}
+    parts += [f"![{title}]({name})\n\n*{title}: {figures.caption(document, drawn[name])}*\n" for name, title in pictures]
     for section in dict.fromkeys(line["section"] for line in document["lines"]):
         table = [cells(document, line) for line in document["lines"] if line["section"] == section]
         parts.append(f"## {section}\n\n" + markdown(titles(document), table) + "\n")

@@ -7,7 +7,7 @@ either; they show what the software costs. Sandia OpenSHMEM (the row's peer) use
 `--enable-ofi-manual-progress --enable-manual-progress --enable-hard-polling --enable-ofi-mr=basic`, which these two providers want.
 Its quiet after a put of 8 bytes over `tcp` takes less than a round trip: it injects such puts, and that provider calls an injected put
 complete when it has left, while Lateral's quiet waits until it is in place.
-The provider `tcp` sets a floor of its own: on a loaded machine an echo of 64 bytes by `fi_inject` and `fi_cq_read` alone took 14.5 us, Lateral's
+The provider `tcp` has a cost of its own: on a loaded machine an echo of 64 bytes by `fi_inject` and `fi_cq_read` alone took 14.5 us, Lateral's
 put of 8 bytes with its quiet 14.6, and 8.0 over its own TCP. At each receipt libfabric 1.17 writes a byte to a socket pair, and reads it
 before the next look. So what is one round trip stays above 1.3 of our own TCP there.
 `lateral.tcp` is Lateral over its own TCP: over libfabric's it should take at most 1.3 of that. A peer without counting puts or requests

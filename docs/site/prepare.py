@@ -183,7 +183,7 @@ def index(out):
     lines = ["# Lateral", "", "One-sided communication: all of OpenSHMEM 1.6, requests, counting puts, split-phase collectives, the one-sided "
              "functions of MPI programs, and UCCS, the substrate below them.", "",
              "[Ten minutes](docs/guide/tutorial.md) for a first program; [what it is, how fast, and its limits](README.md).", "",
-             "![Lateral against its peers and the floor of the machine](docs/results/peers.png)", ""]
+             "![Lateral against its peers and the machine itself](docs/results/peers.png)", ""]
     for caption, names in GUIDES.items():
         lines += ["```{toctree}", f":caption: {caption}", ":maxdepth: 1", "", *names, "```", ""]
     lines += ["```{toctree}", ":hidden:", "", "README", "```"]
