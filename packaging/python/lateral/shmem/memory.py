@@ -121,6 +121,8 @@ def _where(a):
 
 
 def _contiguous(a):
+    if not isinstance(a, np.ndarray):
+        raise TypeError("a scalar gives the address of a copy that ends with the call")
     if not a.flags.c_contiguous:
         raise ValueError("the array is not contiguous: only one-dimensional slices may have a stride, in put and get")
     return _data(a)
