@@ -3,7 +3,7 @@ import ctypes
 
 import numpy as np
 
-from lateral.shmem.core import _ATOMIC, _BITS, _EXTENDED, _VALUES, _address, _bytes, _c, _data, _int, _pe, _ptr, _size, _state, _type
+from lateral.shmem.core import _ATOMIC, _BITS, _EXTENDED, _VALUES, _c, _data, _int, _pe, _ptr, _size, _state, _type
 from lateral.shmem.memory import _element, _symmetric
 
 
@@ -67,6 +67,7 @@ def test(target, compare, value, index=0):
 
 _LISTS = {"wait_until_all": None, "test_all": _int}         # others return a size
 _several_bound = {}
+_INT32 = np.dtype(np.int32)
 
 
 def _several(name, target, compare, value, status, found=()):
@@ -81,13 +82,14 @@ def _several(name, target, compare, value, status, found=()):
     count = target.size
     at = _symmetric(target, name, "the array") if count else 0
     if many:
-        if value.size != count or value.dtype != target.dtype:
+        if value.size != count or (value.dtype is not target.dtype and value.dtype != target.dtype):
             raise ValueError(f"{name}: {count} values of {target.dtype} are needed, one for each element")
-        held = np.ascontiguousarray(value)
+        held = value if value.flags.c_contiguous else np.ascontiguousarray(value)
         value = _data(held)
     if status is None:
         return function(at, count, *found, None, compare, value)
-    status = np.ascontiguousarray(status, dtype=np.int32)
+    if not (isinstance(status, np.ndarray) and status.dtype is _INT32 and status.flags.c_contiguous):
+        status = np.ascontiguousarray(status, dtype=_INT32)
     if status.size != count:
         raise ValueError(f"{name}: status has {status.size} elements, the array {count}")
     return function(at, count, *found, _data(status), compare, value)
@@ -95,7 +97,7 @@ def _several(name, target, compare, value, status, found=()):
 
 def _indices(name, target, compare, value, status):
     found = np.empty(target.size or 1, dtype=np.intp)
-    return found[:_several(name, target, compare, value, status, (_address(_bytes(found)),))]
+    return found[:_several(name, target, compare, value, status, (_data(found),))]
 
 
 def _index(found):

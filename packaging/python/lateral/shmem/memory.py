@@ -5,7 +5,7 @@ from bisect import bisect
 
 import numpy as np
 
-from lateral.shmem.core import _address, _bytes, _c, _data, _int, _pe, _ptr, _size, _state
+from lateral.shmem.core import _c, _data, _int, _pe, _ptr, _size, _state
 
 _is_accessible = _c("addr_accessible", _int, _ptr, _int)
 
@@ -43,7 +43,7 @@ def full(shape, value, dtype="f8"):
 def zeros(shape, dtype="f8"):
     """A symmetric array of zeros; no PE leaves before all have filled theirs."""
     made = empty(shape, dtype)
-    ctypes.memset(_where(made)[0], 0, made.nbytes)      # as numpy.zeros: b"" for strings, where full would write b"0"
+    ctypes.memset(_where(made), 0, made.nbytes)      # as numpy.zeros: b"" for strings, where full would write b"0"
     _c("barrier_all", None)()
     return made
 
@@ -59,7 +59,7 @@ def array(values, dtype=None):
 
 def free(symmetric):
     """Gives back what empty, zeros, full or array made. Collective. Neither it nor its slices may be used afterwards."""
-    at = _where(symmetric)[0]
+    at = _where(symmetric)
     if _state.blocks.pop(at, None) is None:
         raise ValueError("free: not an array that empty, zeros, full or array made, or freed before")
     _sort_blocks()
@@ -76,7 +76,7 @@ def allocated(shape, dtype="f8", value=0):
 
 def remote(symmetric, pe):
     """The array of that PE as an array here, where its memory can be reached by loads and stores; else None."""
-    at = _c("ptr", _ptr, _ptr, _int)(_where(symmetric)[0], _pe(pe, "remote"))
+    at = _c("ptr", _ptr, _ptr, _int)(_where(symmetric), _pe(pe, "remote"))
     if not at:
         return None
     raw = (ctypes.c_char * symmetric.nbytes).from_address(at)
@@ -85,7 +85,7 @@ def remote(symmetric, pe):
 
 def accessible(array_, pe):
     """True where the array is symmetric and the PE can be reached."""
-    return bool(_is_accessible(_where(array_)[0], pe))
+    return bool(_is_accessible(_where(array_), pe))
 
 
 def _sort_blocks():
@@ -111,26 +111,21 @@ def _array(a):
 
 
 def _where(a):
-    """(address, bytes) of a contiguous array or a buffer."""
-    try:
-        return _address(_bytes(a)), a.nbytes
-    except (TypeError, ValueError, BufferError, AttributeError):
-        pass
-    a = _array(a)
-    return _contiguous(a), a.nbytes
-
-
-def _contiguous(a):
+    """The address of a contiguous array or a buffer."""
     if not isinstance(a, np.ndarray):
-        raise TypeError("a scalar gives the address of a copy that ends with the call")
-    if not a.flags.c_contiguous:
-        raise ValueError("the array is not contiguous: only one-dimensional slices may have a stride, in put and get")
-    return _data(a)
+        a = _array(a)
+    return _data(a) if a.flags.c_contiguous else _not_contiguous()
+
+
+def _not_contiguous():
+    raise ValueError("the array is not contiguous: only one-dimensional slices may have a stride, in put and get")
 
 
 def _symmetric(a, call, name="dest"):
     """The address of a contiguous symmetric array."""
-    at = _where(a)[0]
+    if not isinstance(a, np.ndarray):
+        a = _array(a)
+    at = _data(a) if a.flags.c_contiguous else _not_contiguous()
     if not _is_ours(at) and not _is_accessible(at, _state.me):
         raise ValueError(f"{call}: {name} is not symmetric: make it by shmem.empty, zeros, full or array")
     return at
@@ -138,12 +133,6 @@ def _symmetric(a, call, name="dest"):
 
 def _element(a, index, call):
     """The address of one element of a symmetric array."""
-    try:
-        at = _address(_bytes(a))
-        if 0 <= index < a.size and _is_ours(at):
-            return at + index * a.itemsize
-    except (TypeError, ValueError, BufferError):
-        pass
     if not 0 <= index < a.size:
         raise IndexError(f"{call}: no element {index} in an array of {a.size}")
     return _symmetric(a, call, "the array") + index * a.itemsize

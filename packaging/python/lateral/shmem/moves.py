@@ -1,33 +1,35 @@
 """Put, get and signals."""
 import numpy as np
+from numpy import ndarray
 
-from lateral.shmem.core import SIGNAL_SET, _address, _bytes, _c, _data, _diff, _int, _pe, _ptr, _size, _state, _u64
-from lateral.shmem.memory import _array, _contiguous, _element, _is_accessible, _is_ours, _symmetric
+from lateral.shmem.core import SIGNAL_SET, _c, _data, _diff, _int, _pe, _ptr, _size, _state, _u64
+from lateral.shmem.memory import _array, _element, _is_accessible, _is_ours, _not_contiguous, _symmetric
 
-_NOT_PLAIN = (TypeError, ValueError, BufferError, AttributeError)      # an array that is empty, has strides, or would be written and must not; a buffer
 _U64 = np.dtype("u8")
 _SIZES = (1, 2, 4, 8, 16)
 
 
 def _pair(call, dest, source, puts):
     """Addresses and length of a move of all of source (puts) or of dest."""
-    try:
-        to, at = _address(_bytes(dest)), _address(_bytes(source)) if source.flags.writeable else _contiguous(source)
-        moved, room = (source.nbytes, dest.nbytes) if puts else (dest.nbytes, source.nbytes)
-        if dest.dtype is source.dtype and moved <= room:
-            return to, at, moved
-    except _NOT_PLAIN:
-        pass
-    dest, source = _array(dest), _array(source)
-    to, at = _contiguous(dest), _contiguous(source)
-    if dest.dtype != source.dtype:
-        raise TypeError(f"{call}: dest has elements of {dest.dtype}, source of {source.dtype}")
+    if not isinstance(dest, ndarray):
+        dest = _array(dest)
+    if not isinstance(source, ndarray):
+        source = _array(source)
+    if not (dest.flags.c_contiguous and source.flags.c_contiguous):
+        _not_contiguous()
+    if dest.dtype is not source.dtype:
+        _same_type(call, dest, source)
+    moved, room = (source.nbytes, dest.nbytes) if puts else (dest.nbytes, source.nbytes)
     if not puts and not dest.flags.writeable:
         raise ValueError(f"{call}: dest is read-only")
-    whole = source if puts else dest
-    if whole.nbytes > min(dest.nbytes, source.nbytes):
-        raise ValueError(f"{call}: {whole.size} elements do not fit: dest has {dest.size}, source {source.size}")
-    return to, at, whole.nbytes
+    if moved > room:
+        raise ValueError(f"{call}: {(source if puts else dest).size} elements do not fit: dest has {dest.size}, source {source.size}")
+    return _data(dest), _data(source), moved
+
+
+def _same_type(call, dest, source):
+    if dest.dtype != source.dtype:
+        raise TypeError(f"{call}: dest has elements of {dest.dtype}, source of {source.dtype}")
 
 
 def _mover(name, text, *kinds):
@@ -40,11 +42,9 @@ def _mover(name, text, *kinds):
     steps = {}                                              # iput or iget, by the size of an element and whether there is a context
 
     def call(dest, source, pe, ctx=None, *more):
-        try:
-            if not (dest.flags.c_contiguous and source.flags.c_contiguous) and dest.ndim == source.ndim == 1 and dest.itemsize in _SIZES:
-                return strided(dest, source, pe, ctx, *more)
-        except AttributeError:
-            pass                                            # a buffer has no flags
+        if isinstance(dest, ndarray) and isinstance(source, ndarray) and not (dest.flags.c_contiguous and source.flags.c_contiguous) \
+                and dest.ndim == source.ndim == 1 and dest.itemsize in _SIZES:
+            return strided(dest, source, pe, ctx, *more)
         to, at, size = _pair(name, dest, source, puts)
         far = to if puts else at
         if far not in _state.blocks and not _is_ours(far):
@@ -59,8 +59,8 @@ def _mover(name, text, *kinds):
         """By iput or iget. The standard has no form of them that quiet completes: that one is complete when it returns."""
         to_count, at_count, item = dest.size, source.size, dest.itemsize
         count = at_count if puts else to_count
-        if dest.dtype is not source.dtype and dest.dtype != source.dtype:
-            raise TypeError(f"{name}: dest has elements of {dest.dtype}, source of {source.dtype}")
+        if dest.dtype is not source.dtype:
+            _same_type(name, dest, source)
         if count > to_count or count > at_count:
             raise ValueError(f"{name}: {count} elements do not fit: dest has {to_count}, source {at_count}")
         if not puts and not dest.flags.writeable:
@@ -98,22 +98,24 @@ _getmem, _ctx_getmem = (_c(lead + "getmem", None, *more, _ptr, _ptr, _size, _int
 
 def p(dest, value, pe, index=0, ctx=None):
     """Stores one element at that PE."""
-    one = np.array([value], dtype=dest.dtype)
+    one = np.array(value, dtype=dest.dtype)
+    if one.size != 1:
+        raise ValueError(f"p: one value is stored, not {one.size}")
     at = _element(dest, index, "p")
     if ctx is None:
-        _putmem(at, _address(_bytes(one)), one.nbytes, _pe(pe, "p"))
+        _putmem(at, _data(one), one.nbytes, _pe(pe, "p"))
     else:
-        _ctx_putmem(ctx.handle, at, _address(_bytes(one)), one.nbytes, _pe(pe, "p", ctx.pes))
+        _ctx_putmem(ctx.handle, at, _data(one), one.nbytes, _pe(pe, "p", ctx.pes))
 
 
 def g(source, pe, index=0, ctx=None):
     """Returns one element of that PE."""
-    one = np.empty(1, dtype=source.dtype)
+    one = np.empty(1, source.dtype)
     at = _element(source, index, "g")
     if ctx is None:
-        _getmem(_address(_bytes(one)), at, one.nbytes, _pe(pe, "g"))
+        _getmem(_data(one), at, one.nbytes, _pe(pe, "g"))
     else:
-        _ctx_getmem(ctx.handle, _address(_bytes(one)), at, one.nbytes, _pe(pe, "g", ctx.pes))
+        _ctx_getmem(ctx.handle, _data(one), at, one.nbytes, _pe(pe, "g", ctx.pes))
     return one[0]
 
 
@@ -131,7 +133,9 @@ def put_signal(dest, source, signal, value, pe, op=SIGNAL_SET, index=0, ctx=None
     if ctx is not None:
         function = _ctx_putmem_signal_nbi if nbi else _ctx_putmem_signal
         return function(ctx.handle, to, at, size, where, value, op, _pe(pe, "put_signal", ctx.pes))
-    return (_putmem_signal_nbi if nbi else _putmem_signal)(to, at, size, where, value, op, _pe(pe, "put_signal"))
+    if not 0 <= pe < _state.pes:
+        _pe(pe, "put_signal")
+    return (_putmem_signal_nbi if nbi else _putmem_signal)(to, at, size, where, value, op, pe)
 
 
 def _signal(signal, index, call):

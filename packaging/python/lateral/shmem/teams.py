@@ -31,15 +31,15 @@ class Lock:
         self._word = zeros(1, "i8")
 
     def __enter__(self):
-        _c("set_lock", None, _ptr)(_where(self._word)[0])
+        _c("set_lock", None, _ptr)(_where(self._word))
         return self
 
     def __exit__(self, *_):
-        _c("clear_lock", None, _ptr)(_where(self._word)[0])
+        _c("clear_lock", None, _ptr)(_where(self._word))
 
     def test(self):
         """Takes the lock where it is free; True when it has."""
-        return _c("test_lock", _int, _ptr)(_where(self._word)[0]) == 0
+        return _c("test_lock", _int, _ptr)(_where(self._word)) == 0
 
     release = __exit__
 
