@@ -15,7 +15,8 @@ A source is NAME.SECTION.md. Its first line is "# what NAME is for"; then, line 
     @synopsis A B ...   rows of the table, by name or as family/name, family/*; in prototypes TYPE stands for the types of
                         the row, SIZE for the bits of an element
     @environment        all variables
-    @header FILE TITLE  a section of include/FILE, or what stands before the first one: prototypes, types, and what its comments say
+    @header FILE TITLE  a section of include/FILE, or what stands before the first one: prototypes, types, and what its comments say;
+                        "Returns:", "Threads:" and "Lifetime:" of its head go in front of the page's example
     = term              a definition; the lines below it, up to an empty one, explain it
 and paragraphs. Inside: **bold**, *italic*, `code`.
 """
@@ -143,6 +144,20 @@ def paragraphs(text):
     return out + ([".fi", ".RE", ".PP"] if block else [])
 
 
+RULES = {"Returns": "Return value and errors", "Threads": "Threads", "Lifetime": "Lifetime"}
+RULE = re.compile(rf"^({'|'.join(RULES)}): (.*)\n*", re.MULTILINE)
+
+
+def rules(file):
+    """What the head of a header says about all its functions, as (title, text); a part of uccs.h has that one's."""
+    found = [rule for item in declared.sections(file)[""].items for rule in RULE.findall(item.text)]
+    if not found and file != "uccs.h":
+        return rules("uccs.h")
+    if {title for title, _ in found} != set(RULES):
+        raise SystemExit(f"pages.py: the head of include/{file} lacks one of {', '.join(RULES)}")
+    return [(RULES[title], text[:1].upper() + text[1:]) for title, text in found]
+
+
 def header(line, shown):
     """A section of a header: its prototypes and types as they stand there, then what each comment says, below the names it is about."""
     section, name = section_of(line), line.split()[1]
@@ -162,7 +177,7 @@ def header(line, shown):
         if item.text and names:
             out += [".TP", "\\fB" + escape(", ".join(names)) + "\\fR", ".br"] + paragraphs(item.text)
         elif item.text:
-            out += [".PP"] + paragraphs(item.text)
+            out += [".PP"] + paragraphs(RULE.sub("", item.text))
         for function, note in notes:
             out += [".TP", "\\fB" + escape(function) + "\\fR", ".br", inline(note[:1].upper() + note[1:] + ".")]
     return out
@@ -230,9 +245,14 @@ class Page:
                         header(line, shown) if line.startswith("@header ") else self.plain(line))
         return "\n".join(tidy(out)) + "\n"
 
+    def rules(self, line):
+        """What holds for all functions of the page's header, in front of its example."""
+        files = [word.split()[1] for word in self.lines if word.startswith("@header ")] if line == "## Example" else []
+        return [row for title, text in (rules(files[0]) if files else []) for row in (".SH " + title.upper(), inline(text))]
+
     def plain(self, line):
         if line.startswith("## "):
-            return [".SH " + escape(line[3:].upper())]
+            return self.rules(line) + [".SH " + escape(line[3:].upper())]
         if line == "@environment":
             return environment()
         if line.startswith("- "):

@@ -21,10 +21,14 @@
  *       kept and told. Accumulates are atomic with each other whatever it says. With LATERAL_CHECK=1 an accumulate that
  *       breaks the promise prints a line and is MPI_ERR_ASSERT.
  *
- * Functions return MPI_SUCCESS or an error class, after calling the error handler of the window that they were given. A null
+ * Returns: MPI_SUCCESS or an error class, after calling the error handler of the window that was given. A null
  * pointer where a function needs an argument is MPI_ERR_ARG, and MPI_ERR_BUFFER for data of a predefined datatype.
- * Where a window is not Lateral's (LATERAL_MPI=0, or LATERAL_MPI=verbose says why) they return MPI_ERR_WIN. Any thread
- * may call them as MPI_THREAD_MULTIPLE allows. All are local unless said otherwise. */
+ * Where a window is not Lateral's (LATERAL_MPI=0, or LATERAL_MPI=verbose says why) it is MPI_ERR_WIN.
+ *
+ * Threads: any thread may call any function as MPI_THREAD_MULTIPLE allows. All are local unless said otherwise.
+ *
+ * Lifetime: a duplicate, or a window of a memory handle, is freed before its parent (else MPI_ERR_RMA_CONFLICT); memory
+ * handles that are left end with the parent. Local memory of an operation stays until its request or a flush is complete. */
 #ifndef MPIX_RMA_H
 #define MPIX_RMA_H
 

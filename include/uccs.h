@@ -12,18 +12,21 @@
  *   request    counts operations of this process that are not complete yet
  *   counter    counts operations that have arrived here
  *
- * Threads: any thread may call any function at any time between uccs_init and uccs_finalize, on any object, unless the
- * function's comment says otherwise. No single lock serves all calls.
+ * Threads: any thread may call any function at any time between uccs_init and uccs_finalize, on any object, unless its
+ * description says otherwise. No single lock serves all calls.
  *
  * Progress: operations on mapped memory of a process on the same node complete without help of the target. Active
  * messages, operations to other nodes, and operations on memory that is not mapped and that the kernel cannot copy need
  * the target in uccs_progress, in a waiting call, or with a progress thread (LATERAL_PROGRESS; jobs on several nodes have
  * one by default). The thread also moves the _nb forms of group communication on.
  *
- * Returns: a function of type int returns enum uccs_status, 0 for success and negative for an error, unless its comment
- * says otherwise. It sets its outputs only on success. Sizes are bytes. A null handle is UCCS_ERR_INVALID. What a call
- * does on an object that this process has released is undefined; counters, and imported memory whose owner has released
- * it, are UCCS_ERR_STALE then. */
+ * Returns: a function of type int returns enum uccs_status, 0 for success and negative for an error, unless its
+ * description says otherwise. It sets its outputs only on success. Sizes are bytes. A null handle is UCCS_ERR_INVALID.
+ *
+ * Lifetime: an object lasts from the call that makes it to the one that releases it, at most to the last uccs_finalize;
+ * behind that it may still be released. What a call does on an object that this process has released is undefined;
+ * counters, and imported memory whose owner has released it, are UCCS_ERR_STALE then. Local memory that an operation
+ * names stays, and a source unchanged, until the call returns, or, if it is not blocking, until it is complete. */
 #ifndef UCCS_H
 #define UCCS_H
 

@@ -1,12 +1,15 @@
 /* The runtime environment beside uccs.h: identity of processes, locality, machines, out-of-band messages, exchange of
  * small data. It is not built for speed.
  *
- * Any thread may call any function at any time between uccs_rte_init and uccs_rte_finalize, but not inside a handler of
+ * Threads: any thread may call any function at any time between uccs_rte_init and uccs_rte_finalize, but not inside a handler of
  * an active message. Callbacks run on a thread that is in uccs_rte_progress or in another waiting function of this
  * header. The library holds no lock meanwhile, so they may call any function.
  *
- * Returns: a function of type int returns enum uccs_status, 0 for success and negative for an error, unless its comment says
- * otherwise: UCCS_ERR_INVALID for a wrong argument, UCCS_ERR_NO_MEMORY, UCCS_ERR_FAILED for all else. */
+ * Returns: a function of type int returns enum uccs_status, 0 for success and negative for an error, unless its
+ * description says otherwise: UCCS_ERR_INVALID for a wrong argument, UCCS_ERR_NO_MEMORY, UCCS_ERR_FAILED for all else.
+ *
+ * Lifetime: the call has copied what a send or a set names when it returns. Host names last to the last finalize, what a
+ * callback or a get is given as its description says; handles of processes are values. */
 #ifndef UCCS_RTE_H
 #define UCCS_RTE_H
 
