@@ -84,11 +84,9 @@ def amo_far(function):
     target = "source" if operation == "fetch" else "dest"
     # without `fetch` the call does not wait for the old value; with it, the value is written there later
     half, more = "lat_amo_far", ""
-    request = "req" if function.has("req") else "0"
-    if function.has("fetch"):
-        half, more = "lat_amo_fetch_far", f", fetch, {request}"
-    elif function.result == "void":
-        half, more = "lat_amo_post_far", f", {request}"
+    if function.has("fetch") or function.result == "void":
+        half = "lat_amo_start_far"
+        more = f', {"fetch" if function.has("fetch") else "0"}, {"req" if function.has("req") else "0"}'
     asked = (f'{half}("{function.name}", {context(function)}, UCCS_ATOMIC_{AMO[operation][1]}, {target}, '
              f"sizeof({kind.c}), {value}, {cond}, pe{more})")
     return asked if kind.real or function.has("fetch") or function.result == "void" else f"({kind.c}){asked}"

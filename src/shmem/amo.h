@@ -17,22 +17,15 @@ struct shmem_ctx_impl;
 struct uccs_request;
 
 /* The slow half: `dest` of `pe` is not mapped here, or the program is wrong, and then it names the mistake. `value` and `cond` are the
- * operand's bits, zero- or sign-extended from `size` (4 or 8) bytes; only the low `size` bytes count. Returns the old bits. */
+ * operand's bits, zero- or sign-extended from `size` (4 or 8) bytes; only the low `size` bytes count. Returns the old bits. Without a
+ * context the word is one that no program accesses by atomics, such as a lock: the processor of `pe` does it on any memory. */
 uint64_t lat_amo_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest, size_t size,
                      uint64_t value, uint64_t cond, int pe);
 
-/* The same for words that no program accesses by atomics, such as locks: the processor of `pe` does it on any memory. */
-uint64_t lat_amo_processor(const char *call, enum uccs_atomic op, const void *dest, size_t size, uint64_t value,
-                           uint64_t cond, int pe);
-
-/* The same, but it stores the old value at `fetch`: before it returns, or for a PE of another node before the
- * context is quiet or the request complete. req may be null. */
-void lat_amo_fetch_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest, size_t size,
+/* The same, but on another node the operation goes on after the return. The old value is at `fetch`, which may be null, when the context
+ * is quiet or the request complete. req may be null. */
+void lat_amo_start_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest, size_t size,
                        uint64_t value, uint64_t cond, int pe, void *fetch, struct uccs_request **req);
-
-/* The same for callers that do not want the old value: on another node the operation goes on after the return. req may be null. */
-void lat_amo_post_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest, size_t size,
-                      uint64_t value, uint64_t cond, int pe, struct uccs_request **req);
 
 /* Bits of a real operand of 4 or 8 bytes for lat_amo_far, and back. Near atomics of reals are the compiler's generic forms. */
 static inline uint64_t lat_bits_of(const void *real, size_t size)

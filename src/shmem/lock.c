@@ -124,7 +124,7 @@ static inline uint32_t lock_amo(const char *call, enum uccs_atomic op, uint32_t 
 {
     uint32_t *near = uccs_near(word, pe);
     if (lat_unlikely(!near))
-        return (uint32_t)lat_amo_processor(call, op, word, sizeof *word, value, cond, pe);
+        return (uint32_t)lat_amo_far(call, 0, op, word, sizeof *word, value, cond, pe);
     return uccs_atomic_apply32(op, near, value, cond);
 }
 

@@ -13,88 +13,82 @@ void lat_move_more(void *to, const void *from, size_t bytes)
 }
 
 /* Issues an operation on memory of a peer on another node. */
-static lat_hot void issue_far(const char *call, struct proto_op *op, const char *argument, const void *there)
+static lat_hot void issue_far(const char *call, struct proto_op *op, const void *there)
 {
     op->at.segment = PROTO_HEAP;
     if (op->bytes)
-        op->at = lat_remote_address(call, argument, there, op->pe);
+        op->at = lat_remote_address(call, op->kind == PROTO_PUT ? "dest" : "source", there, op->pe);
     (void)proto_rma_or_end(op);
+}
+
+static lat_hot void move_far(enum proto_kind kind, const char *call, struct shmem_ctx_impl *ctx, void *dest,
+                             const void *source, size_t bytes, int pe, const struct proto_notify *with, bool blocking,
+                             uccs_request_handle *req)
+{
+    struct proto_op op = {.kind = kind,
+                          .nonblocking = !blocking,
+                          .pe = pe,
+                          .on = lat_ctx_workers(ctx),
+                          .source = kind == PROTO_PUT ? source : 0,
+                          .dest = kind == PROTO_PUT ? 0 : dest,
+                          .bytes = bytes,
+                          .with = with,
+                          .request = req};
+    issue_far(call, &op, kind == PROTO_PUT ? dest : source);
 }
 
 void lat_put_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
                       int pe, const struct proto_notify *with, bool blocking, uccs_request_handle *req)
 {
-    struct proto_op op = {.kind = PROTO_PUT,
-                          .nonblocking = !blocking,
-                          .pe = pe,
-                          .on = lat_ctx_workers(ctx),
-                          .source = source,
-                          .bytes = bytes,
-                          .with = with,
-                          .request = req};
-    issue_far(call, &op, "dest", dest);
+    move_far(PROTO_PUT, call, ctx, dest, source, bytes, pe, with, blocking, req);
 }
 
 void lat_get_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
                       int pe, const struct proto_notify *with, bool blocking, uccs_request_handle *req)
 {
-    struct proto_op op = {.kind = PROTO_GET,
-                          .nonblocking = !blocking,
-                          .pe = pe,
-                          .on = lat_ctx_workers(ctx),
-                          .dest = dest,
-                          .bytes = bytes,
-                          .with = with,
-                          .request = req};
-    issue_far(call, &op, "source", source);
+    move_far(PROTO_GET, call, ctx, dest, source, bytes, pe, with, blocking, req);
 }
 
-static lat_hot void put_any(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
-                            int pe, bool blocking, uccs_request_handle *req)
+/* Notes in a request, which may be null, an operation that is done. */
+static lat_hot void note_done(enum proto_kind kind, uccs_request_handle *req)
+{
+    if (req)
+        (kind == PROTO_PUT ? uccs_request_stored : uccs_request_loaded)(req);
+}
+
+static lat_hot void move_any(enum proto_kind kind, const char *call, struct shmem_ctx_impl *ctx, void *dest,
+                             const void *source, size_t bytes, int pe, bool blocking, uccs_request_handle *req)
 {
     if (bytes && uccs_far_pe(pe)) {
-        lat_put_with_far(call, ctx, dest, source, bytes, pe, 0, blocking, req);
+        move_far(kind, call, ctx, dest, source, bytes, pe, 0, blocking, req);
         return;
     }
     if (!lat_moves_nothing(call, bytes, pe))
-        memcpy(lat_resolve(call, "dest", dest, pe), source, bytes);
-    if (req)
-        uccs_request_stored(req);
+        memcpy(kind == PROTO_PUT ? lat_resolve(call, "dest", dest, pe) : dest,
+               kind == PROTO_PUT ? source : lat_resolve(call, "source", source, pe), bytes);
+    note_done(kind, req);
 }
 
 void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe)
 {
-    put_any(call, ctx, dest, source, bytes, pe, true, 0);
+    move_any(PROTO_PUT, call, ctx, dest, source, bytes, pe, true, 0);
 }
 
 void lat_put_nb_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
                     uccs_request_handle *req)
 {
-    put_any(call, ctx, dest, source, bytes, pe, false, req);
-}
-
-static lat_hot void get_any(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
-                            int pe, bool blocking, uccs_request_handle *req)
-{
-    if (bytes && uccs_far_pe(pe)) {
-        lat_get_with_far(call, ctx, dest, source, bytes, pe, 0, blocking, req);
-        return;
-    }
-    if (!lat_moves_nothing(call, bytes, pe))
-        memcpy(dest, lat_resolve(call, "source", source, pe), bytes);
-    if (req)
-        uccs_request_loaded(req);
+    move_any(PROTO_PUT, call, ctx, dest, source, bytes, pe, false, req);
 }
 
 void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe)
 {
-    get_any(call, ctx, dest, source, bytes, pe, true, 0);
+    move_any(PROTO_GET, call, ctx, dest, source, bytes, pe, true, 0);
 }
 
 void lat_get_nb_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
                     uccs_request_handle *req)
 {
-    get_any(call, ctx, dest, source, bytes, pe, false, req);
+    move_any(PROTO_GET, call, ctx, dest, source, bytes, pe, false, req);
 }
 
 /* ---- blocks that lie a stride apart ---- */
@@ -129,9 +123,8 @@ static void require_shape(const char *call, const struct shape *shape)
     lat_require_span(call, shape->here, shape->count, shape->size);
 }
 
-/* Completes the description of an operation; blocks that lie one behind the other are one piece. */
-static void issue_shape(const char *call, struct proto_op *op, const char *argument, const void *there,
-                        const struct shape *shape)
+/* Blocks that lie one behind the other are one piece. */
+static lat_cold void issue_shape(const char *call, struct proto_op *op, const void *there, const struct shape *shape)
 {
     const struct proto_blocks blocks = {shape->block, shape->count, step_bytes(shape->there, shape->size),
                                         step_bytes(shape->here, shape->size)};
@@ -139,55 +132,39 @@ static void issue_shape(const char *call, struct proto_op *op, const char *argum
     op->bytes = shape->block * shape->count;
     if (blocks.there != blocks.here || (size_t)blocks.there != blocks.block)
         op->blocks = &blocks;
-    issue_far(call, op, argument, there);
+    issue_far(call, op, there);
 }
 
-/* For an address that uccs_near does not know. Returns it at a PE of this node; null: there is nothing to copy, or, with *far, the
- * operation is on its way to another node. */
-static lat_cold void *reach_shape(const char *call, struct proto_op *op, const char *argument, const void *there,
-                                  const struct shape *shape, bool *far)
+static lat_hot void move_shape(struct proto_op *op, const char *call, const void *there, const struct shape *shape)
 {
-    const bool some = shape->count && shape->block;
-    *far = some && uccs_far_pe(op->pe);
-    if (*far)
-        issue_shape(call, op, argument, there, shape);
-    return *far || lat_moves_nothing(call, some, op->pe) ? 0 : lat_resolve(call, argument, there, op->pe);
+    const bool put = op->kind == PROTO_PUT, some = shape->count && shape->block;
+    void *near = uccs_near(there, op->pe);
+    require_shape(call, shape);
+    if (lat_unlikely(!near) && some && uccs_far_pe(op->pe)) {
+        issue_shape(call, op, there, shape);
+        return;
+    }
+    if (lat_unlikely(!near) && !lat_moves_nothing(call, some, op->pe))
+        near = lat_resolve(call, put ? "dest" : "source", there, op->pe);
+    if (some && put)
+        copy_shape(near, shape->there, op->source, shape->here, shape);
+    else if (some)
+        copy_shape(op->dest, shape->here, near, shape->there, shape);
+    note_done(op->kind, op->request);
 }
 
 void lat_iput(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
               ptrdiff_t sst, size_t bsize, size_t nblocks, size_t size, int pe, uccs_request_handle *req)
 {
     const struct shape shape = {dst, sst, nblocks, lat_bytes(call, bsize, size), size};
-    void *to = uccs_near(dest, pe);
-    bool far = false;
-    require_shape(call, &shape);
-    if (lat_unlikely(!to)) {
-        struct proto_op op = {.kind = PROTO_PUT,
-                              .pe = pe,
-                              .on = lat_ctx_workers(ctx),
-                              .source = source,
-                              .request = req};
-        to = reach_shape(call, &op, "dest", dest, &shape, &far);
-    }
-    if (to && shape.count && shape.block)
-        copy_shape(to, dst, source, sst, &shape);
-    if (req && !far)
-        uccs_request_stored(req);
+    struct proto_op op = {.kind = PROTO_PUT, .pe = pe, .on = lat_ctx_workers(ctx), .source = source, .request = req};
+    move_shape(&op, call, dest, &shape);
 }
 
 void lat_iget(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
               ptrdiff_t sst, size_t bsize, size_t nblocks, size_t size, int pe, uccs_request_handle *req)
 {
     const struct shape shape = {sst, dst, nblocks, lat_bytes(call, bsize, size), size};
-    const void *from = uccs_near(source, pe);
-    bool far = false;
-    require_shape(call, &shape);
-    if (lat_unlikely(!from)) {
-        struct proto_op op = {.kind = PROTO_GET, .pe = pe, .on = lat_ctx_workers(ctx), .dest = dest, .request = req};
-        from = reach_shape(call, &op, "source", source, &shape, &far);
-    }
-    if (from && shape.count && shape.block)
-        copy_shape(dest, dst, from, sst, &shape);
-    if (req && !far)
-        uccs_request_loaded(req);
+    struct proto_op op = {.kind = PROTO_GET, .pe = pe, .on = lat_ctx_workers(ctx), .dest = dest, .request = req};
+    move_shape(&op, call, source, &shape);
 }
