@@ -190,20 +190,19 @@ typedef uint16_t __attribute__((aligned(1), may_alias)) proto_nack_number;
 
 /* What a log has issued to one peer. */
 struct proto_log_peer {
-    struct proto_issue_log *log;
     struct proto_peer *peer;
     struct proto_point number; /* the peer's count of issued operations at the log's last one */
     struct proto_asks asks;
     uint32_t reading, holding; /* asks that read long data; messages whose data is not copied */
     bool active;
     bool refused; /* the target has refused operations without a request, and no flush has told */
-    struct proto_log_peer *next, *next_active;
+    struct proto_log_peer *next, *next_active; /* of the log: all, and the active ones */
 };
 
 struct proto_issue_log {
     struct proto_worker_set workers;
-    struct proto_log_peer **heads, *active; /* chains by PE */
-    uint32_t room, count;
+    struct proto_log_peer **peers; /* by PE; null: nothing went anywhere yet */
+    struct proto_log_peer *first, *active;
     uint16_t number; /* below PROTO_REQUEST; the worker's begin again: then logs of one number share nacks */
     struct proto_issue_log *next; /* of the worker */
 };
@@ -406,9 +405,13 @@ bool proto_asks_watch(struct proto_asks *asks, const struct proto_worker *worker
 /* One is settled; requests that waited for it alone complete. `log_peer` tells whether they fail; null: they do not. */
 void proto_asks_settle(struct proto_asks *asks, uint64_t number, struct proto_log_peer *log_peer);
 
-/* find returns null when nothing went to the PE yet. issued notes a message that leaves, asks notes a pending request; left and settled
+/* Returns null when nothing went to the PE yet. */
+static inline struct proto_log_peer *proto_log_peer_find(const struct proto_issue_log *log, int pe)
+{
+    return log->peers ? log->peers[pe] : 0;
+}
+/* issued notes a message that leaves, asks notes a pending request; left and settled
  * note their ends. */
-struct proto_log_peer *proto_log_peer_find(struct proto_issue_log *log, int pe);
 bool proto_log_peer_applied(const struct proto_log_peer *log_peer);
 void proto_log_issued(struct proto_send *send);
 void proto_log_peer_left(struct proto_log_peer *log_peer);

@@ -193,11 +193,10 @@ void proto_log_close(struct proto_issue_log *log)
     proto_log_wait_local(log, 0, 0); /* the transport may hold a message longer than its target needs to apply it */
     unlist_log(log, log->workers.own);
     proto_pool_leave(log->workers.used);
-    for (uint32_t i = 0; i < log->room; i++)
-        for (struct proto_log_peer *next, *log_peer = log->heads[i]; log_peer; log_peer = next) {
-            next = log_peer->next;
-            free(log_peer);
-        }
-    free(log->heads);
+    for (struct proto_log_peer *next; log->first; log->first = next) {
+        next = log->first->next;
+        free(log->first);
+    }
+    free(log->peers);
     free(log);
 }

@@ -3,53 +3,16 @@
 
 #include <stdlib.h>
 
-#define FEW 8 /* heads of chains at first */
-
-static struct proto_log_peer **chain_of(struct proto_issue_log *log, int pe)
-{
-    return &log->heads[(uint32_t)pe & (log->room - 1)];
-}
-
-struct proto_log_peer *proto_log_peer_find(struct proto_issue_log *log, int pe)
-{
-    struct proto_log_peer *log_peer = log->room ? *chain_of(log, pe) : 0;
-    while (log_peer && log_peer->peer->pe != pe)
-        log_peer = log_peer->next;
-    return log_peer;
-}
-
-static bool grow_chains(struct proto_issue_log *log)
-{
-    struct proto_log_peer **old = log->heads;
-    const uint32_t room = log->room, more = room ? 4 * room : FEW;
-    struct proto_log_peer **heads = calloc(more, sizeof(struct proto_log_peer *));
-    if (!heads)
-        return false;
-    log->heads = heads;
-    log->room = more;
-    for (uint32_t i = 0; i < room; i++)
-        for (struct proto_log_peer *next, *log_peer = old[i]; log_peer; log_peer = next) {
-            struct proto_log_peer **chain = chain_of(log, log_peer->peer->pe);
-            next = log_peer->next;
-            log_peer->next = *chain;
-            *chain = log_peer;
-        }
-    free(old);
-    return true;
-}
-
 static bool add_log_peer(struct proto_issue_log *log, struct proto_peer *peer)
 {
-    if (log->count == log->room && !grow_chains(log))
+    if (!log->peers && !(log->peers = calloc((size_t)uccs_core.npes, sizeof *log->peers)))
         return false;
-    struct proto_log_peer *log_peer = calloc(1, sizeof *log_peer), **chain = chain_of(log, peer->pe);
+    struct proto_log_peer *log_peer = log->peers[peer->pe] = calloc(1, sizeof *log_peer);
     if (!log_peer)
         return false;
-    log_peer->log = log;
     log_peer->peer = peer;
-    log_peer->next = *chain;
-    *chain = log_peer;
-    log->count++;
+    log_peer->next = log->first;
+    log->first = log_peer;
     return true;
 }
 
