@@ -8,7 +8,7 @@
 
 enum { TYPES = UCCS_INT128 + 1, REDUCTIONS = UCCS_NO_OP + 1 };
 
-static const enum kind kinds[TYPES] = {
+const uint8_t uccs_type_kinds[TYPES] = {
     [UCCS_INT32] = KIND_I32,
     [UCCS_UINT32] = KIND_U32,
     [UCCS_INT64] = KIND_I64,
@@ -54,14 +54,14 @@ static const enum fold_op folds[] = {
 
 size_t uccs_type_size(enum uccs_type type)
 {
-    return (unsigned)type < TYPES ? kind_size(kinds[type]) : 0;
+    return (unsigned)type < TYPES ? uccs_accumulate_size(type) : 0;
 }
 
 fold_kernel *uccs_type_fold(enum uccs_type type, enum uccs_reduction how)
 {
     if ((unsigned)type >= TYPES || (unsigned)how >= sizeof folds / sizeof *folds)
         return 0;
-    return fold_kernel_of(kinds[type], folds[how]);
+    return fold_kernel_of((enum kind)uccs_type_kinds[type], folds[how]);
 }
 
 #define BIT(how) (1u << (how))
@@ -99,19 +99,6 @@ bool uccs_accumulate_exists(const struct uccs_accumulate_op *change)
     case UCCS_DOUBLE_COMPLEX: return true;
     default: return false;
     }
-}
-
-struct uccs_accumulate_op uccs_accumulate_of_atomic(const struct uccs_atomic_op *op, void *operand)
-{
-    static const uint8_t hows[] = {[UCCS_ATOMIC_FETCH] = UCCS_NO_OP,  [UCCS_ATOMIC_SET] = UCCS_REPLACE,
-                                   [UCCS_ATOMIC_SWAP] = UCCS_REPLACE, [UCCS_ATOMIC_CSWAP] = UCCS_ACCUMULATE_SWAP,
-                                   [UCCS_ATOMIC_ADD] = UCCS_SUM,      [UCCS_ATOMIC_AND] = UCCS_AND,
-                                   [UCCS_ATOMIC_OR] = UCCS_OR,        [UCCS_ATOMIC_XOR] = UCCS_XOR};
-    if (op->size == sizeof(uint32_t))
-        memcpy(operand, (uint32_t[]){(uint32_t)op->operand, (uint32_t)op->compare}, 2 * sizeof(uint32_t));
-    else
-        memcpy(operand, (uint64_t[]){op->operand, op->compare}, 2 * sizeof(uint64_t));
-    return (struct uccs_accumulate_op){op->size == sizeof(uint32_t) ? UCCS_UINT32 : UCCS_UINT64, hows[op->what], 1};
 }
 
 /* --- By the processor's atomics: one function for each integer and operation. They apply to memory of any type, and the
@@ -215,7 +202,7 @@ static change_kernel *const atomics[TYPES][REDUCTIONS + 1] = {
 bool uccs_accumulate_atomic(const struct uccs_accumulate_op *change, enum uccs_domain domain, uint64_t address)
 {
     return domain == UCCS_DOMAIN_CPU && atomics[change->type][change->how] &&
-           (address & (kind_size(kinds[change->type]) - 1)) == 0;
+           (address & (uccs_accumulate_size(change->type) - 1)) == 0;
 }
 
 /* --- Eight bytes at a time: one instruction or one compare and swap for up to eight elements. Each element changes at once for all
@@ -258,7 +245,7 @@ static void change_words(unsigned how, size_t size, void *at, const void *operan
 /* The elements before and behind whole words of eight bytes change one by one. */
 static void apply_atomics(const struct uccs_accumulate_op *change, char *here, const char *operand, char *result)
 {
-    const size_t size = kind_size(kinds[change->type]), bytes = change->n * size;
+    const size_t size = uccs_accumulate_size(change->type), bytes = change->n * size;
     change_kernel *each = atomics[change->type][change->how];
     const size_t head = -(uintptr_t)here & 7, body = bytes > head ? (bytes - head) & ~(size_t)7 : 0;
     if (body < 16 || change->how == UCCS_ACCUMULATE_SWAP || !takes_words(change->how, size)) {
@@ -303,7 +290,7 @@ static fold_kernel *learn_fold(const struct uccs_accumulate_op *change)
     struct uccs_fold_cache *quick = &uccs_fold_cache[change->type][change->how];
     fold_kernel *fold = uccs_type_fold((enum uccs_type)change->type, (enum uccs_reduction)change->how);
     if (!atomics[change->type][change->how] && !atomic_load_relaxed(&quick->fold)) {
-        atomic_store_relaxed(&quick->size, kind_size(kinds[change->type]));
+        atomic_store_relaxed(&quick->size, uccs_accumulate_size(change->type));
         atomic_store_release(&quick->fold, fold); /* acquire: uccs_fold_cache_of */
     }
     return fold;
@@ -357,7 +344,7 @@ static size_t elements_in_stripe(uint64_t address, size_t size, size_t n)
 static int change_under_locks(const struct uccs_accumulate_op *change, const struct uccs_accumulate_target *place,
                               const char *operand, char *result)
 {
-    const size_t size = uccs_type_size((enum uccs_type)change->type);
+    const size_t size = uccs_accumulate_size(change->type);
     struct uccs_accumulate_op some = *change;
     int status = UCCS_OK;
     for (size_t done = 0; done < change->n && status == UCCS_OK; done += some.n) {

@@ -23,6 +23,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #define UCCS_TYPE_MOST 32 /* bytes of the largest element; all sizes divide it */
 _Static_assert(2 * sizeof(long double) <= UCCS_TYPE_MOST, "the largest element is a complex long double");
@@ -35,10 +36,18 @@ struct uccs_accumulate_op {
     size_t n;     /* elements; of a swap 1 */
 };
 
+extern const uint8_t uccs_type_kinds[UCCS_INT128 + 1]; /* enum kind */
+
+/* uccs_type_size of a type that exists. */
+static inline size_t uccs_accumulate_size(unsigned type)
+{
+    return kind_size((enum kind)uccs_type_kinds[type]);
+}
+
 /* The bytes that change. Of a good change with n elements in some memory they do not overflow. */
 static inline size_t uccs_accumulate_bytes(const struct uccs_accumulate_op *change)
 {
-    return change->n * uccs_type_size((enum uccs_type)change->type);
+    return change->n * uccs_accumulate_size(change->type);
 }
 
 /* The bytes of the operand: the elements, or the new value and then the one to compare with. */
@@ -48,7 +57,18 @@ static inline size_t uccs_accumulate_operand(const struct uccs_accumulate_op *ch
 }
 
 /* Returns an atomic as a change of one word, and stores the change's operand: at most 16 bytes. */
-struct uccs_accumulate_op uccs_accumulate_of_atomic(const struct uccs_atomic_op *op, void *operand);
+static inline struct uccs_accumulate_op uccs_accumulate_of_atomic(const struct uccs_atomic_op *op, uint64_t *operand)
+{
+    static const uint8_t hows[] = {[UCCS_ATOMIC_FETCH] = UCCS_NO_OP,  [UCCS_ATOMIC_SET] = UCCS_REPLACE,
+                                   [UCCS_ATOMIC_SWAP] = UCCS_REPLACE, [UCCS_ATOMIC_CSWAP] = UCCS_ACCUMULATE_SWAP,
+                                   [UCCS_ATOMIC_ADD] = UCCS_SUM,      [UCCS_ATOMIC_AND] = UCCS_AND,
+                                   [UCCS_ATOMIC_OR] = UCCS_OR,        [UCCS_ATOMIC_XOR] = UCCS_XOR};
+    if (op->size == sizeof(uint32_t))
+        memcpy(operand, (uint32_t[]){(uint32_t)op->operand, (uint32_t)op->compare}, 2 * sizeof(uint32_t));
+    else
+        memcpy(operand, (uint64_t[]){op->operand, op->compare}, 2 * sizeof(uint64_t));
+    return (struct uccs_accumulate_op){op->size == sizeof(uint32_t) ? UCCS_UINT32 : UCCS_UINT64, hows[op->what], 1};
+}
 
 struct uccs_region; /* region.h */
 

@@ -77,26 +77,6 @@ static bool find_range(const struct look *look, uint64_t address, struct uccs_dy
     return at && address - range->start < range->bytes;
 }
 
-static bool covers_range(const struct uccs_dynamic *table, int owner, uint64_t start, size_t bytes)
-{
-    for (;;) {
-        struct look look = begin_look(table, owner);
-        struct uccs_dynamic_range range;
-        size_t covered = 0;
-        while (covered < bytes && find_range(&look, start + covered, &range)) {
-            const size_t left = bytes - covered, here = range.bytes - (start + covered - range.start);
-            covered += here < left ? here : left;
-        }
-        if (end_look(&look))
-            return covered == bytes;
-    }
-}
-
-bool uccs_dynamic_covers(const struct uccs_dynamic *table, uint64_t start, size_t bytes)
-{
-    return covers_range(table, uccs_core.me, start, bytes);
-}
-
 /* Returns true when `next` goes on where `range` ends, for the owner and for its peers. */
 static bool follows_range(const struct uccs_dynamic_range *range, const struct uccs_dynamic_range *next)
 {
@@ -142,6 +122,15 @@ int uccs_dynamic_find(const struct uccs_dynamic *table, int owner, uint64_t star
     return UCCS_OK;
 }
 
+bool uccs_dynamic_covers(const struct uccs_dynamic *table, int owner, uint64_t start, size_t bytes)
+{
+    struct uccs_dynamic_piece piece;
+    size_t covered = 0;
+    while (covered < bytes && uccs_dynamic_find(table, owner, start + covered, bytes - covered, &piece) == UCCS_OK)
+        covered += piece.bytes;
+    return covered == bytes;
+}
+
 int uccs_dynamic_view(const struct uccs_dynamic *table, int owner, uint64_t address, struct uccs_view *view)
 {
     struct uccs_dynamic_range range;
@@ -167,7 +156,7 @@ int uccs_region_outside(const struct uccs_region *region, uint64_t offset, size_
         return UCCS_ERR_BOUNDS;
     if (!region->attached) /* on another node: the owner looks when the message arrives */
         return UCCS_OK;
-    return covers_range(region->attached, region->owner, offset, length) ? UCCS_OK : UCCS_ERR_BOUNDS;
+    return uccs_dynamic_covers(region->attached, region->owner, offset, length) ? UCCS_OK : UCCS_ERR_BOUNDS;
 }
 
 /* --- Changing, under `changes`, by the owner alone, which therefore reads plainly */

@@ -56,8 +56,8 @@ void uccs_dynamic_destroy(struct uccs_dynamic *table);
 int uccs_dynamic_add(struct uccs_dynamic *table, const void *start, size_t bytes);
 int uccs_dynamic_remove(struct uccs_dynamic *table, const void *start);
 
-/* Returns true when ranges without gaps between them cover [start, start + bytes). The owner calls it. */
-bool uccs_dynamic_covers(const struct uccs_dynamic *table, uint64_t start, size_t bytes);
+/* Returns true when ranges without gaps between them cover [start, start + bytes) of a PE of this node. */
+bool uccs_dynamic_covers(const struct uccs_dynamic *table, int owner, uint64_t start, size_t bytes);
 
 /* Finds the first piece of an operation on dynamic memory of a PE of this node. Returns UCCS_OK, or UCCS_ERR_BOUNDS when
  * no range begins the operation. */

@@ -151,7 +151,7 @@ int uccs_region_find(uint64_t id, uint64_t offset, size_t bytes, char **at)
     if (!uccs_region_alive(slot, (uint32_t)id))
         return UCCS_ERR_STALE;
     const struct entry *entry = entry_of(slot);
-    if (entry->attached && !uccs_dynamic_covers(entry->attached, offset, bytes))
+    if (entry->attached && !uccs_dynamic_covers(entry->attached, uccs_core.me, offset, bytes))
         return UCCS_ERR_STALE;
     if (!entry->attached && (offset > entry->length || bytes > entry->length - offset))
         return UCCS_ERR_BOUNDS;
@@ -178,11 +178,6 @@ struct uccs_region_home uccs_region_home(uint64_t id, const void *at, size_t byt
     if (uccs_dynamic_find(entry->attached, uccs_core.me, (uintptr_t)at, bytes, &piece) != UCCS_OK)
         return (struct uccs_region_home){UCCS_DOMAIN_LOCKED, (uintptr_t)at, bytes}; /* detached meanwhile */
     return (struct uccs_region_home){piece.mapped ? UCCS_DOMAIN_CPU : UCCS_DOMAIN_LOCKED, (uintptr_t)at, piece.bytes};
-}
-
-bool uccs_region_locked(uint64_t id, const void *word)
-{
-    return uccs_region_home(id, word, 1).domain == UCCS_DOMAIN_LOCKED;
 }
 
 bool uccs_region_imported(uint64_t id, int pe)

@@ -85,8 +85,6 @@ struct uccs_region_home {
     size_t bytes;
 };
 struct uccs_region_home uccs_region_home(uint64_t id, const void *at, size_t bytes);
-/* Returns true when the word that find has found belongs to the locked domain. */
-bool uccs_region_locked(uint64_t id, const void *word);
 bool uccs_region_imported(uint64_t id, int pe);
 
 /* Forgets all registrations of this process, at the end of a life. */

@@ -166,12 +166,12 @@ static bool begin_ask(const struct proto_op *op, enum proto_wire_kind kind, size
 
 /* Begins the message of an operation, with notifications behind its data; its answer, when it `fetches`, brings so many bytes.
  * Returns false without memory, after it has freed the payload. */
-static bool begin_call(const struct proto_op *op, enum proto_wire_kind kind, bool fetches, size_t bytes,
-                       struct call *call)
+static lat_hot bool begin_call(const struct proto_op *op, enum proto_wire_kind kind, bool fetches, size_t bytes,
+                               struct call *call)
 {
     call->ask = 0;
     const bool good =
-        append_notices(&call->payload, op->with) &&
+        (lat_likely(!op->with) || append_notices(&call->payload, op->with)) &&
         (fetches ? begin_ask(op, kind, bytes, call) : (call->send = begin_put(op, kind, &call->payload)) != 0);
     if (lat_unlikely(!good))
         free(call->payload.buffer);
@@ -189,7 +189,7 @@ static int end_call(const struct proto_op *op, struct proto_worker *worker, cons
     return call->here.failed ? UCCS_ERR_STALE : UCCS_OK;
 }
 
-static int issue_call(const struct proto_op *op, struct call *call)
+static lat_hot int issue_call(const struct proto_op *op, struct call *call)
 {
     struct proto_worker *worker = call->send->worker;
     if (call->ask)
@@ -391,7 +391,7 @@ _Static_assert(PIECE + 2 * sizeof(struct wire_notify) <= TRANSPORT_SHORT, "a pie
 
 /* An operand that is copied anyhow when it leaves later needs no copy here, when it is all of the data and nothing comes back. Returns
  * false without memory. */
-static bool copy_operand(const struct proto_op *op, const void *operand, size_t bytes, struct payload *payload)
+static lat_hot bool copy_operand(const struct proto_op *op, const void *operand, size_t bytes, struct payload *payload)
 {
     *payload = (struct payload){.data = operand, .bytes = bytes};
     if (!bytes || (!op->dest && is_copied(op, PROTO_BY_MESSAGE, bytes)))
@@ -415,7 +415,9 @@ static int issue_change(const struct proto_op *op, const struct uccs_accumulate_
     header->change.type = change->type;
     header->change.how = change->how;
     header->change.notices = call.payload.notices;
-    if (whole > bytes)
+    if (lat_likely(whole == sizeof(uint64_t)))
+        memcpy(header->change.operand, operand, sizeof(uint64_t));
+    else if (whole > bytes)
         memcpy(header->change.operand, operand, whole);
     return issue_call(op, &call);
 }
@@ -430,7 +432,7 @@ static int issue_atomic(const struct proto_op *op)
 /* The last piece brings what is to be done behind the operation. */
 static int accumulate_pieces(const struct proto_op *op)
 {
-    const size_t size = uccs_type_size((enum uccs_type)op->accumulate->type), most = PIECE / size;
+    const size_t size = uccs_accumulate_size(op->accumulate->type), most = PIECE / size;
     struct uccs_accumulate_op some = *op->accumulate;
     struct proto_op piece = *op;
     int status = UCCS_OK;

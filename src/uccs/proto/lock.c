@@ -161,9 +161,10 @@ void proto_lock_open(void)
 static struct uccs_ticket_lock *lock_of(const struct wire_header *header)
 {
     char *at = proto_target_address(header, header->at.offset, UCCS_LOCK_BYTES);
-    bool fine = at && (uintptr_t)at % CACHE_LINE == 0 &&
-                (header->lock.mode != UCCS_LOCK_GUEST || ((struct uccs_ticket_lock *)at)->guests) &&
-                (header->segment != PROTO_REGION || !uccs_region_locked(header->at.region, at));
+    bool fine =
+        at && (uintptr_t)at % CACHE_LINE == 0 &&
+        (header->lock.mode != UCCS_LOCK_GUEST || ((struct uccs_ticket_lock *)at)->guests) &&
+        (header->segment != PROTO_REGION || uccs_region_home(header->at.region, at, 1).domain == UCCS_DOMAIN_CPU);
     return fine ? (struct uccs_ticket_lock *)at : 0;
 }
 

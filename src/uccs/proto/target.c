@@ -43,7 +43,7 @@ static void store_data(char *to, const void *from, size_t bytes)
 static void apply_change(const struct wire_header *header, const struct uccs_accumulate_op *change, char *to,
                          const char *operand, char *result)
 {
-    const size_t size = uccs_type_size((enum uccs_type)change->type), bytes = uccs_accumulate_bytes(change);
+    const size_t size = uccs_accumulate_size(change->type), bytes = uccs_accumulate_bytes(change);
     struct uccs_accumulate_op some = *change;
     atomic_fence_release(); /* the elements may be flags: after earlier stores of this process */
     for (size_t done = 0; done < bytes; done += some.n * size) {

@@ -11,8 +11,7 @@ static inline bool is_plain(const struct uccs_endpoint *endpoint, const struct u
 {
     size_t bytes;
     return lat_likely(endpoint && memory && !op && !endpoint->ordered && endpoint->pe == memory->owner &&
-                      memory->near &&
-                      !__builtin_mul_overflow(change->n, uccs_type_size((enum uccs_type)change->type), &bytes) &&
+                      memory->near && !__builtin_mul_overflow(change->n, uccs_accumulate_size(change->type), &bytes) &&
                       uccs_region_check(memory, offset, bytes) == UCCS_OK);
 }
 

@@ -70,7 +70,7 @@ static int check_pieces(const struct uccs_rma *rma)
 static int check_change(const struct uccs_rma *rma)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(rma->change->n, uccs_type_size((enum uccs_type)rma->change->type), &bytes))
+    if (__builtin_mul_overflow(rma->change->n, uccs_accumulate_size(rma->change->type), &bytes))
         return UCCS_ERR_BOUNDS;
     return uccs_rma_check(rma->endpoint, rma->memory, rma->offset, bytes, rma->op);
 }
