@@ -10,7 +10,7 @@ struct call {
     uint64_t offset; /* generation 0: an address */
     uint32_t slot, generation;
     char *result;                    /* not null: the old values are wanted. These are the origin's alone */
-    struct uccs_remote_wait *wait;   /* of a blocking call */
+    int *failure;                    /* takes an error; may be null */
     struct uccs_request *done;       /* completes when the old values are here; may be null */
     struct uccs_stream_thread *part; /* counts the call while it is under way; may be null */
 };
@@ -60,13 +60,10 @@ static void end_call(struct uccs_bounce *block)
     if (call->done)
         uccs_request_finish(call->done, failed);
     if (call->part)
-        uccs_deferred_end(call->part, failed && !call->wait && !call->done && !block->request);
-    if (!call->wait)
-        return;
-    if (failed)
-        atomic_store_relaxed(&call->wait->status, call->status); /* published by the count */
-    (void)atomic_fetch_sub_acqrel(&call->wait->pending,
-                                  1); /* acquire: uccs_remote_finish; *wait may be gone afterwards */
+        uccs_deferred_end(call->part, failed && !call->done && !block->request);
+    if (failed && call->failure)
+        atomic_store_relaxed(call->failure,
+                             call->status); /* the request's count, which drops behind this, publishes it */
 }
 
 /* Returns null when no room can come, or with `nowait` when there is none now. */
@@ -84,15 +81,15 @@ static struct uccs_bounce *get_block(size_t length, bool nowait)
 }
 
 /* Counts an operation that is about to be under way. */
-static void begin_call(struct call *call, struct uccs_bounce *block, const struct uccs_remote_later *later)
+static void begin_call(struct call *call, struct uccs_bounce *block, const struct uccs_remote_later *later, int to)
 {
     block->landed = end_call;
+    block->to = to;
     if ((block->request = later->request))
         uccs_request_begin(block->request);
     if ((call->done = later->local))
         uccs_request_begin(call->done);
-    if ((call->wait = later->wait))
-        (void)atomic_fetch_add_relaxed(&call->wait->pending, 1);
+    call->failure = later->status;
 }
 
 /* Takes back what begin_call has counted: the ring is full, and the call may not wait. */
@@ -104,8 +101,6 @@ static int give_up(struct call *call, struct uccs_bounce *block)
         uccs_request_finish(block->request, false);
     if (call->done)
         uccs_request_finish(call->done, false);
-    if (call->wait)
-        (void)atomic_fetch_sub_acqrel(&call->wait->pending, 1);
     block->request = 0;
     block->landed = 0;
     uccs_bounce_put(block);
@@ -132,7 +127,7 @@ static int post_call(struct uccs_stream *stream, const struct uccs_access *acces
                           .part = stream ? uccs_deferred_begin(stream) : 0};
     if (operand)
         memcpy(call + 1, access->operand, operand);
-    begin_call(call, block, later);
+    begin_call(call, block, later, memory->owner);
     while (!uccs_am_try(uccs_index(memory->owner), UCCS_INNER_REMOTE, 0, length, block)) {
         if (later->nowait)
             return give_up(call, block);
@@ -144,7 +139,7 @@ static int post_call(struct uccs_stream *stream, const struct uccs_access *acces
 int uccs_remote_start(struct uccs_stream *stream, const struct uccs_access *access,
                       const struct uccs_remote_later *later)
 {
-    const size_t n = access->what.n, size = uccs_type_size((enum uccs_type)access->what.type);
+    const size_t n = access->what.n, size = uccs_accumulate_size(access->what.type);
     const size_t most = PIECE / (access->copies ? 1 : 3) / size;
     struct uccs_remote_later rest = *later;
     int status = UCCS_OK;
@@ -157,10 +152,10 @@ int uccs_remote_start(struct uccs_stream *stream, const struct uccs_access *acce
     return status;
 }
 
-int uccs_remote_finish(struct uccs_remote_wait *wait, int status)
+int uccs_remote_finish(const struct uccs_request *all, const int *failure, int status)
 {
-    struct uccs_wait turns uccs_scoped = {0};
-    while (atomic_load_acquire(&wait->pending)) /* acqrel: end_call */
-        uccs_am_serve(&turns);
-    return status == UCCS_OK ? wait->status : status;
+    struct uccs_wait wait uccs_scoped = {0};
+    while (atomic_load_acquire(&all->pending) != 1) /* acqrel: uccs_request_finish */
+        uccs_am_serve(&wait);
+    return status == UCCS_OK ? *failure : status;
 }

@@ -18,25 +18,19 @@ struct uccs_access {
     char *result;                   /* receives the old values; may be null */
 };
 
-/* A call that waits for all of its parts together. */
-struct uccs_remote_wait {
-    uint32_t pending; /* parts under way; release by their end, acquire by the waiter */
-    int32_t status;   /* of a part that failed */
-};
-
 /* What completes with an operation that outlasts the function that starts it. All may be null. */
 struct uccs_remote_later {
-    struct uccs_remote_wait *wait; /* of the call, which ends in uccs_remote_finish */
-    struct uccs_request *request;  /* when the target has executed it */
-    struct uccs_request *local;    /* when the old values are here */
-    bool nowait;                   /* the first piece returns UCCS_AGAIN instead of waiting for room */
+    struct uccs_request *request; /* when the target has executed it */
+    struct uccs_request *local;   /* when the old values are here */
+    int *status;                  /* takes the error of a part that fails, before the request completes */
+    bool nowait;                  /* the first piece returns UCCS_AGAIN instead of waiting for room */
 };
 
 /* Returns when the operand has been copied. The stream counts the operation; null: none does. */
 int uccs_remote_start(struct uccs_stream *stream, const struct uccs_access *access,
                       const struct uccs_remote_later *later);
-/* Returns when the target has executed all parts: `status`, when it is an error, or that of a part. */
-int uccs_remote_finish(struct uccs_remote_wait *wait, int status);
+/* Waits for a request of the caller's, which has no parent. Returns `status`, or the failure of a part when it is UCCS_OK. */
+int uccs_remote_finish(const struct uccs_request *all, const int *failure, int status);
 
 /* The handler at the target, in the library's own context. */
 void uccs_remote_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
@@ -45,7 +39,7 @@ void uccs_remote_arrived(uccs_am_token_t token, const void *payload, size_t leng
 static inline struct uccs_access uccs_access_part(const struct uccs_access *all, size_t first, size_t n)
 {
     struct uccs_access part = *all;
-    const size_t at = first * uccs_type_size((enum uccs_type)all->what.type);
+    const size_t at = first * uccs_accumulate_size(all->what.type);
     part.offset += at;
     part.what.n = n;
     part.operand += part.operand ? at : 0;

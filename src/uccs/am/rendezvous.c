@@ -191,14 +191,17 @@ static int fetch_near(uint32_t source, const struct announce *announce, char *to
                                     .what = {UCCS_UINT8, UCCS_NO_OP, announce->length},
                                     .copies = true,
                                     .result = to};
-    struct uccs_remote_wait wait = {0};
+    struct uccs_request all = {.pending = 1};
+    int failure = UCCS_OK;
     if (source == (uint32_t)uccs_core.me) {
         memcpy(to, (const void *)(uintptr_t)announce->at, announce->length);
         return UCCS_OK;
     }
     if (uccs_cma_reaches(&there))
         return uccs_cma_get(&there, 0, to, announce->length);
-    return uccs_remote_finish(&wait, uccs_remote_start(0, &get, &(struct uccs_remote_later){.wait = &wait}));
+    return uccs_remote_finish(&all, &failure,
+                              uccs_remote_start(0, &get,
+                                                &(struct uccs_remote_later){.request = &all, .status = &failure}));
 }
 
 static bool is_far(uint32_t source)

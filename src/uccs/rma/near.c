@@ -70,7 +70,7 @@ static int access_piece(struct uccs_stream *stream, const struct uccs_access *a,
 static lat_cold int access_dynamic(struct uccs_stream *stream, const struct uccs_access *a,
                                    const struct uccs_remote_later *later)
 {
-    const size_t size = uccs_type_size((enum uccs_type)a->what.type), n = a->what.n;
+    const size_t size = uccs_accumulate_size(a->what.type), n = a->what.n;
     struct uccs_dynamic_piece piece;
     int status = UCCS_OK;
     for (size_t done = 0, some; done < n && status == UCCS_OK; done += some) {
@@ -140,13 +140,14 @@ static int access_all(const struct uccs_rma *rma, const struct uccs_remote_later
 /* Stores the word of a signal, or adds to it, behind the data. */
 static int signal_target(const struct uccs_rma *rma, const struct uccs_signal *signal)
 {
-    struct uccs_remote_wait wait = {0};
+    struct uccs_request all = {.pending = 1};
+    int failure = UCCS_OK;
+    const struct uccs_remote_later later = {.request = &all, .status = &failure};
     const struct uccs_access a = {.memory = signal->memory,
                                   .offset = signal->offset,
                                   .what = {UCCS_UINT64, signal->how == UCCS_SIGNAL_ADD ? UCCS_SUM : UCCS_REPLACE, 1},
                                   .operand = (const char *)&signal->value};
-    return uccs_remote_finish(&wait,
-                              access_elements(rma->endpoint->stream, &a, &(struct uccs_remote_later){.wait = &wait}));
+    return uccs_remote_finish(&all, &failure, access_elements(rma->endpoint->stream, &a, &later));
 }
 
 /* Counts and signals an operation whose data has been written (or read). */
@@ -191,11 +192,13 @@ static int start_near(struct uccs_rma *rma)
  * may not outlast it. What the target executes of it is under way at the same time. */
 int uccs_rma_near(struct uccs_rma *rma)
 {
-    struct uccs_remote_wait wait = {0};
+    struct uccs_request all = {.pending = 1};
+    int failure = UCCS_OK;
+    const struct uccs_remote_later later = {.request = &all, .status = &failure};
     order_near(rma);
     if (may_outlast(rma))
         return start_near(rma);
-    int status = uccs_remote_finish(&wait, access_all(rma, &(struct uccs_remote_later){.wait = &wait}));
+    int status = uccs_remote_finish(&all, &failure, access_all(rma, &later));
     if (status == UCCS_OK)
         status = notify_near(rma);
     if (status == UCCS_OK)
