@@ -41,8 +41,7 @@ static const char *const names[] = {
 #define ENV_ROW(id, name, alias, kind, standard, help) name, alias,
 #include "base/env.def"
 #undef ENV_ROW
-    "LATERAL_LAUNCHER", "LATERAL_CC",  "LATERAL_CXX", "LATERAL_FC",  "LATERAL_MPI",
-    "LATERAL_FAULT",    "LATERAL_SIM", "LATERAL_PE",  "LATERAL_NPES"};
+    "LATERAL_LAUNCHER", "LATERAL_CC", "LATERAL_CXX", "LATERAL_FC", "LATERAL_MPI", "LATERAL_PE", "LATERAL_NPES"};
 
 /* What Open MPI, Cray and old libraries call the size of the heap. */
 static const char *const others[][2] = {{"SHMEM_SYMMETRIC_HEAP_SIZE", "SHMEM_SYMMETRIC_SIZE"},

@@ -5,7 +5,7 @@
  * timeout: 120
  * case: plain
  * case: fault
- * env: LATERAL_TRANSPORTS=fault:ucx LATERAL_FAULT=seed=7,hold=40 */
+ * env: LATERAL_TRANSPORTS=fault,seed=7,hold=40:ucx */
 #include "../uccs/check.h"
 
 #include <stdbool.h>

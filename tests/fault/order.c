@@ -6,11 +6,11 @@
  * env: LATERAL_TRANSPORTS=fault:ucx UCX_TLS=tcp,self
  * timeout: 120
  * case: seed1
- * env: LATERAL_FAULT=seed=1,hold=50,steps=10
+ * env: LATERAL_TRANSPORTS=fault,seed=1,hold=50,steps=10:ucx
  * case: seed2
- * env: LATERAL_FAULT=seed=2,hold=90,steps=40
+ * env: LATERAL_TRANSPORTS=fault,seed=2,hold=90,steps=40:ucx
  * case: seed3
- * env: LATERAL_FAULT=seed=3,hold=20,steps=200
+ * env: LATERAL_TRANSPORTS=fault,seed=3,hold=20,steps=200:ucx
  * case: ucx
  * env: LATERAL_TRANSPORTS=ucx
  * case: rdma
@@ -18,9 +18,9 @@
  * env: LATERAL_TRANSPORTS=ucx LATERAL_WIRE=rdma
  * labels: again
  * case: wire
- * env: LATERAL_TRANSPORTS=sim:ucx LATERAL_SIM=seed=1,hold=50
+ * env: LATERAL_TRANSPORTS=sim,seed=1,hold=50:ucx
  * case: wire_order
- * env: LATERAL_TRANSPORTS=sim:ucx LATERAL_SIM=seed=2,hold=90,steps=40,order=1
+ * env: LATERAL_TRANSPORTS=sim,seed=2,hold=90,steps=40,order=1:ucx
  */
 #include "../conform/check.h"
 

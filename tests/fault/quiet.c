@@ -6,9 +6,9 @@
  * timeout: 120
  * labels: more
  * case: seed1
- * env: LATERAL_FAULT=seed=1,hold=30,steps=800 LATERAL_LANES=2
+ * env: LATERAL_TRANSPORTS=fault,seed=1,hold=30,steps=800:ucx LATERAL_LANES=2
  * case: seed2
- * env: LATERAL_FAULT=seed=2,hold=60,steps=300 LATERAL_LANES=3
+ * env: LATERAL_TRANSPORTS=fault,seed=2,hold=60,steps=300:ucx LATERAL_LANES=3
  */
 #include "../conform/check.h"
 

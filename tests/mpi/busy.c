@@ -323,7 +323,7 @@ int main(int argc, char **argv)
     const char *way = argc > 1 ? argv[1] : "";
     MPI_Group all;
     if (strcmp(way, "executed") == 0)
-        setenv("LATERAL_CMA", "0", 1);
+        setenv("LATERAL_WIRE", "messages", 1);
     check_start(MPI_THREAD_SINGLE);
     MPI_Comm_group(MPI_COMM_WORLD, &all);
     MPI_Group_incl(all, 1, &(int){0}, &origin_group);

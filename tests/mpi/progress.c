@@ -85,7 +85,7 @@ static void owner_computes(MPI_Win win)
 
 int main(void)
 {
-    setenv("LATERAL_CMA", "0", 1);
+    setenv("LATERAL_WIRE", getenv("LATERAL_NODE_SIZE") ? "auto" : "messages", 1);
     check_start(MPI_THREAD_SINGLE);
     OK(MPI_Win_allocate(800, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &allocated));
     OK(MPI_Win_create(own, 800, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &created));

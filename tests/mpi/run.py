@@ -66,7 +66,7 @@ def main():
         # the layer: in 18 of 30 runs of a program of MPI_Init, MPI_Barrier and MPI_Finalize.
         environment.update(LATERAL_NODE_SIZE="1", LATERAL_UCX_TLS="tcp,self")
     if argument.startswith("far-sim"):
-        environment.update(LATERAL_TRANSPORTS="sim:tcp", LATERAL_SIM="seed=1,hold=50")
+        environment.update(LATERAL_TRANSPORTS="sim,seed=1,hold=50:tcp")
     if argument.startswith("far-ofi"):
         environment.update(LATERAL_TRANSPORTS="ofi", FI_PROVIDER="tcp")
     if argument == "check":

@@ -391,7 +391,7 @@ static void again(void)
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "executed") == 0)
-        setenv("LATERAL_CMA", "0", 1); /* no copies by the kernel: the owner executes */
+        setenv("LATERAL_WIRE", "messages", 1); /* no copies by the kernel: the owner executes */
     check_start(MPI_THREAD_FUNNELED);
     every_kind();
     second_map();

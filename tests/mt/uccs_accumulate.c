@@ -2,9 +2,8 @@
  * not: nothing is lost. Compare-and-swaps of every size, plain atomics and accumulates of integers share the domain.
  * pes: 1 2 3
  * case: kernel
- * env: LATERAL_CMA=1
  * case: target
- * env: LATERAL_CMA=0
+ * env: LATERAL_WIRE=messages
  * pes: 2
  */
 #include "../uccs/check.h"

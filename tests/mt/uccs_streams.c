@@ -5,7 +5,7 @@
  * timeout: 120
  * case: plain
  * case: served
- * env: LATERAL_CMA=0
+ * env: LATERAL_WIRE=messages
  */
 #include "../uccs/check.h"
 

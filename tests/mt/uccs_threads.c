@@ -5,7 +5,7 @@
  * timeout: 200
  * case: process
  * case: remote
- * env: LATERAL_CMA=0 LATERAL_PROGRESS=thread
+ * env: LATERAL_WIRE=messages LATERAL_PROGRESS=thread
  */
 #include "../uccs/check.h"
 

@@ -4,9 +4,9 @@
  * labels: seeded
  * timeout: 120
  * case: mail
- * env: SEED=1 LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=fault:tcp LATERAL_FAULT=seed=1,hold=50
+ * env: SEED=1 LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=fault,seed=1,hold=50:tcp
  * case: wire
- * env: SEED=2 LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=sim:fault:tcp LATERAL_SIM=seed=2,hold=50,order=1 LATERAL_FAULT=seed=2,hold=30
+ * env: SEED=2 LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=sim,seed=2,hold=50,order=1:fault,seed=2,hold=30:tcp
  */
 #include "../uccs/check.h"
 

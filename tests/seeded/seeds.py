@@ -22,13 +22,13 @@ def draw(seed):
     settings = {"SEED": str(seed)}
     nodes = ["1", "1", "2", "0,1", "0,1,1"] + (["0,0,1,2"] if pes > 2 else [])      # a node's number is below that of PEs
     settings["LATERAL_NODE_SIZE"] = chance.choice(nodes)
-    settings["LATERAL_TRANSPORTS"] = chance.choice(["tcp", "fault:tcp", "fault:tcp", "sim:tcp", "sim:fault:tcp"])
     hold, steps = chance.choice([0, 10, 50, 90]), chance.choice([5, 20, 200])
-    settings["LATERAL_FAULT"] = f"seed={seed},hold={hold},steps={steps}"
+    fault = f"fault,seed={seed},hold={hold},steps={steps}:"
     hold, words = chance.choice([0, 30, 80]), chance.choice([0, 8, 12])
-    settings["LATERAL_SIM"] = f"seed={seed},hold={hold},order={chance.randint(0, 1)},words={words}"
+    sim = f"sim,seed={seed},hold={hold},order={chance.randint(0, 1)},words={words}:"
+    settings["LATERAL_TRANSPORTS"] = chance.choice(["", fault, fault, sim, sim + fault]) + "tcp"
     settings["LATERAL_PROGRESS"] = chance.choice(["auto", "thread"])
-    settings["LATERAL_CMA"] = chance.choice("01")
+    settings["LATERAL_WIRE"] = chance.choice(["auto", "messages"])
     if chance.randint(0, 1):
         settings["LATERAL_LANES"] = str(chance.randint(1, 3))
     settings["LATERAL_COLL"] = ",".join(f"{operation}:{chance.choice(ways.split())}" for operation, ways in WAYS.items()

@@ -377,11 +377,24 @@ static const char *folder_of(int pe)
     return folder[pe];
 }
 
+void net_plan(const char *wrapper, const char *plan, bool more)
+{
+    char old[256], made[512] = "", *rest = old;
+    snprintf(old, sizeof old, "%s", getenv("LATERAL_TRANSPORTS"));
+    for (char *part; (part = strsep(&rest, ":"));) {
+        const bool is = strncmp(part, wrapper, strlen(wrapper)) == 0;
+        snprintf(made + strlen(made), sizeof made - strlen(made), "%s%.*s%s%s", *made ? ":" : "",
+                 is && !more ? (int)strcspn(part, ",") : 255, part, is ? "," : "", is ? plan : "");
+    }
+    setenv("LATERAL_TRANSPORTS", made, 1);
+}
+
 static void for_each_module(int pe, void (*action)(const char *from, const char *to))
 {
     char list[128], path[PATH_MAX], from[PATH_MAX], *rest = list;
     snprintf(list, sizeof list, "%s", net.list);
     for (char *name; (name = strsep(&rest, ":"));) {
+        name[strcspn(name, ",")] = 0;
         snprintf(path, sizeof path, "%s/liblateral-%s.so", folder_of(pe), name);
         snprintf(from, sizeof from, "%s/liblateral-%s.so", net.modules, name);
         action(from, path);
@@ -398,7 +411,7 @@ static void load(int pe)
 {
     char path[PATH_MAX];
     for_each_module(pe, copy_file);
-    snprintf(path, sizeof path, "%s/liblateral-%.*s.so", folder_of(pe), (int)strcspn(net.list, ":"), net.list);
+    snprintf(path, sizeof path, "%s/liblateral-%.*s.so", folder_of(pe), (int)strcspn(net.list, ",:"), net.list);
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     CHECK(module, "%s", dlerror());
     net.at[pe] = dlsym(module, TRANSPORT_SYMBOL);

@@ -83,8 +83,9 @@ void net_fill(void *data, size_t bytes, uint64_t seed);
 bool net_same(const void *data, size_t bytes, uint64_t seed);
 void *net_alloc(size_t bytes);
 
-/* Loads modules for PEs [first, first + count) of a job of so many, opens them with so many workers, and publishes their addresses.
- * Returns null, or a reason that a slot gave. */
+/* Gives the network for tests of this name, if the list has it, a plan, or more of one. */
+void net_plan(const char *wrapper, const char *plan, bool more);
+/* Opens modules for PEs [first, first + count) of a job of so many, and publishes their addresses. Returns null, or a slot's reason. */
 const char *net_open(int first, int count, int pes, int workers);
 /* All PEs in this process, and no failure. */
 void net_start(int pes, int workers);

@@ -21,36 +21,29 @@ static const struct net_case *const all[] = {cases_messages, cases_connect,  cas
                                              cases_onesided, cases_schedule, cases_switches, cases_tcp};
 static const char *claims = "";
 
-static bool has_word(const char *list, const char *word, char between)
+static bool has_word(const char *list, const char *word)
 {
     const size_t bytes = strlen(word);
     for (const char *at = list; (at = strstr(at, word)); at += bytes)
-        if ((at == list || at[-1] == between) && (at[bytes] == between || !at[bytes]))
+        if ((at == list || strchr(",:", at[-1])) && (!at[bytes] || strchr(",:", at[bytes])))
             return true;
     return false;
 }
 
 bool net_claims(const char *what)
 {
-    return has_word(claims, what, ',');
-}
-
-/* The seed goes into the plans of the transports that have one. */
-static void plant(const char *variable, uint64_t seed)
-{
-    char plan[256];
-    const char *given = getenv(variable);
-    snprintf(plan, sizeof plan, "%s%sseed=%lu", given ? given : "", given && *given ? "," : "", (unsigned long)seed);
-    setenv(variable, plan, 1);
+    return has_word(claims, what);
 }
 
 static void run_case(const struct net_case *of, uint64_t seed)
 {
+    char plan[32];
     net.seed = seed;
     net.name = of->name;
     alarm(CASE_SECONDS);
-    plant("LATERAL_FAULT", seed);
-    plant("LATERAL_SIM", seed);
+    snprintf(plan, sizeof plan, "seed=%lu", (unsigned long)seed);
+    net_plan("fault", plan, true);
+    net_plan("sim", plan, true);
     of->run();
     exit(0);
 }
@@ -75,7 +68,7 @@ static bool passes(const struct net_case *of, uint64_t seed)
 static bool is_wanted(const struct net_case *of, const char *name)
 {
     return (!*name || strcmp(of->name, name) == 0) &&
-           (!of->only || has_word(net.list, of->only, ':') || net_claims(of->only));
+           (!of->only || has_word(net.list, of->only) || net_claims(of->only));
 }
 
 static int run_all(const char *name, uint64_t seed, bool drawn)

@@ -1,4 +1,4 @@
-/* The networks for tests themselves: what their variables set, and what they refuse. */
+/* The networks for tests themselves: what their plans set, and what they refuse. */
 #include "transport/net.h"
 
 #include <stdio.h>
@@ -6,50 +6,50 @@
 #include <string.h>
 
 /* Opens a module under a plan. Returns what open says. */
-static const char *opens(const char *variable, const char *plan)
+static const char *opens(const char *wrapper, const char *plan)
 {
-    setenv(variable, plan, 1);
+    net_plan(wrapper, plan, false);
     return net.at[0] ? net_reopen(0) : net_open(0, 1, 1, 1);
 }
 
-static void refuses(const char *variable, const char *plan)
+static void refuses(const char *wrapper, const char *plan)
 {
-    const char *why = opens(variable, plan);
-    CHECK(why && strstr(why, variable), "%s is refused, and the reason names %s: %s", plan, variable,
+    const char *why = opens(wrapper, plan);
+    CHECK(why && strstr(why, "LATERAL_TRANSPORTS"), "%s is refused, and the reason names the variable: %s", plan,
           why ? why : "nothing");
 }
 
-static void takes(const char *variable, const char *plan)
+static void takes(const char *wrapper, const char *plan)
 {
-    const char *why = opens(variable, plan);
-    CHECK(!why, "%s=%s: %s", variable, plan, why);
+    const char *why = opens(wrapper, plan);
+    CHECK(!why, "%s=%s: %s", wrapper, plan, why);
     net_send(net_worker(0, 0), 0, 0, 100);
     net_settle();
     net_close(0);
 }
 
-static void plans_of(const char *variable, const char *more)
+static void plans_of(const char *wrapper, const char *more)
 {
-    takes(variable, "");
-    takes(variable, "seed=3,hold=20,steps=5");
-    takes(variable, ",seed=18446744073709551615,,");
-    takes(variable, more);
-    refuses(variable, "seed");
-    refuses(variable, "seed=");
-    refuses(variable, "hold=x");
-    refuses(variable, "hold=5x");
-    refuses(variable, "unknown=1");
+    takes(wrapper, "");
+    takes(wrapper, "seed=3,hold=20,steps=5");
+    takes(wrapper, ",seed=18446744073709551615,,");
+    takes(wrapper, more);
+    refuses(wrapper, "seed");
+    refuses(wrapper, "seed=");
+    refuses(wrapper, "hold=x");
+    refuses(wrapper, "hold=5x");
+    refuses(wrapper, "unknown=1");
 }
 
 static void fault_plans(void)
 {
-    plans_of("LATERAL_FAULT", "hold=100,steps=0,pe=0,at=1,fail=none");
-    refuses("LATERAL_FAULT", "fail=nothing");
+    plans_of("fault", "hold=100,steps=0,pe=0,at=1,fail=none");
+    refuses("fault", "fail=nothing");
 }
 
 static void sim_plans(void)
 {
-    plans_of("LATERAL_SIM", "order=1,shares=1,words=4,most=2,bound=1");
+    plans_of("sim", "order=1,shares=1,words=4,most=2,bound=1");
 }
 
 static void nothing_behind(void)
@@ -69,7 +69,7 @@ static const char *fail_named(void)
     static char plan[64];
     const char *what = net.name + strlen("fails_");
     snprintf(plan, sizeof plan, "hold=30,pe=0,at=1,fail=%s", what);
-    setenv("LATERAL_FAULT", plan, 1);
+    net_plan("fault", plan, false);
     return what;
 }
 
@@ -102,7 +102,7 @@ static void fails_later(void)
 static void few_shares(void)
 {
     static char memory[4096];
-    setenv("LATERAL_SIM", "shares=2", 1);
+    net_plan("sim", "shares=2", false);
     net.onesided = TRANSPORT_ONESIDED | TRANSPORT_ALONE;
     net_start(1, 1);
     void *one = net.at[0]->share(memory, 100), *two = net.at[0]->share(memory, 200);
@@ -113,7 +113,7 @@ static void few_shares(void)
 
 static void one_width(void)
 {
-    setenv("LATERAL_SIM", "words=8", 1);
+    net_plan("sim", "words=8", false);
     net_start(1, 1);
     struct net_worker *worker = net_worker(0, 0);
     void *to = net_to(worker, 0, 0);
@@ -127,7 +127,7 @@ static void bound_keys(void)
     static char memory[64];
     char packed[TRANSPORT_KEY];
     size_t bytes = sizeof packed;
-    setenv("LATERAL_SIM", "bound=1", 1);
+    net_plan("sim", "bound=1", false);
     net.onesided = TRANSPORT_ONESIDED | TRANSPORT_ALONE;
     net_start(2, 2);
     void *shared = net.at[1]->share(memory, sizeof memory);

@@ -3,9 +3,8 @@
  * nothing.
  * pes: 1 2 4
  * case: kernel
- * env: LATERAL_CMA=1
  * case: target
- * env: LATERAL_CMA=0
+ * env: LATERAL_WIRE=messages
  * pes: 2
  */
 #include "accumulate_model.h"

@@ -1,7 +1,7 @@
 /* Memory that the node does not map is put and got while its owner makes no call, where the kernel copies between processes; and
  * what comes back when the owner has unmapped it.
  * pes: 2
- * env: LATERAL_CMA=1 LATERAL_PROGRESS=poll
+ * env: LATERAL_PROGRESS=poll
  */
 #define _GNU_SOURCE /* process_vm_readv */
 #include "check.h"

@@ -2,9 +2,8 @@
  * accumulates, shapes, bounds and errors.
  * pes: 2 3
  * case: kernel
- * env: LATERAL_CMA=1
  * case: target
- * env: LATERAL_CMA=0
+ * env: LATERAL_WIRE=messages
  */
 #define _GNU_SOURCE
 #include "check.h"

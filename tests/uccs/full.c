@@ -5,7 +5,7 @@
  * case: copied
  * env: LATERAL_MEMORY=1m
  * case: executed
- * env: LATERAL_MEMORY=1m LATERAL_CMA=0
+ * env: LATERAL_MEMORY=1m LATERAL_WIRE=messages
  */
 #include "check.h"
 

@@ -4,9 +4,9 @@
  * timeout: 30
  * case: copied
  * case: executed
- * env: LATERAL_CMA=0
+ * env: LATERAL_WIRE=messages
  * case: thread
- * env: LATERAL_CMA=0 LATERAL_PROGRESS=thread
+ * env: LATERAL_WIRE=messages LATERAL_PROGRESS=thread
  */
 #include "check.h"
 

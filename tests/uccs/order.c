@@ -1,7 +1,7 @@
 /* What comes after a put that the target has yet to execute for a message (the kernel's copy is refused): across a
  * fence, and for an ordered message, put or get, the put has been executed.
  * pes: 2
- * env: LATERAL_CMA=0
+ * env: LATERAL_WIRE=messages
  */
 #include "check.h"
 

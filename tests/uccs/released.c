@@ -1,7 +1,7 @@
 /* An owner releases memory while an operation waits for the owner to execute it. The request reports the failure once,
  * alone or merged. A flush reports that of an operation without a request.
  * pes: 2
- * env: LATERAL_CMA=0
+ * env: LATERAL_WIRE=messages
  */
 #include "check.h"
 

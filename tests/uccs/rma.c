@@ -1,9 +1,8 @@
 /* One-sided operations on every kind of memory, with every option; errors change nothing.
  * pes: 1 2 3
  * case: kernel
- * env: LATERAL_CMA=1
  * case: target
- * env: LATERAL_CMA=0
+ * env: LATERAL_WIRE=messages
  */
 #include "check.h"
 

@@ -3,7 +3,7 @@
  * pes: 1 2 4
  * case: copied
  * case: pulled
- * env: LATERAL_CMA=0
+ * env: LATERAL_WIRE=messages
  * case: little_room
  * env: LATERAL_MEMORY=256k
  */

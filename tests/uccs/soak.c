@@ -7,7 +7,7 @@
  * args: 120
  * case: tight
  * args: 60
- * env: LATERAL_CMA=0 LATERAL_MEMORY=2m LATERAL_PROGRESS=thread
+ * env: LATERAL_WIRE=messages LATERAL_MEMORY=2m LATERAL_PROGRESS=thread
  */
 #include "check.h"
 

@@ -4,7 +4,7 @@
  * pes: 2
  * case: plain
  * case: served
- * env: LATERAL_CMA=0
+ * env: LATERAL_WIRE=messages
  */
 #include "check.h"
 

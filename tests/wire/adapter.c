@@ -5,30 +5,30 @@
  * env: UCX_TLS=tcp,self LATERAL_TRANSPORTS=sim:ucx
  * prints: ^PASS$
  * case: held
- * env: LATERAL_NODE_SIZE=2 LATERAL_SIM=seed=1,hold=50
+ * env: LATERAL_NODE_SIZE=2 LATERAL_TRANSPORTS=sim,seed=1,hold=50:ucx
  * args: 1
  * case: ordered
- * env: LATERAL_NODE_SIZE=2 LATERAL_SIM=seed=2,hold=60,order=1
+ * env: LATERAL_NODE_SIZE=2 LATERAL_TRANSPORTS=sim,seed=2,hold=60,order=1:ucx
  * args: 1
  * case: plain
  * env: LATERAL_NODE_SIZE=1
  * args: 1
  * labels: again
  * case: poll
- * env: LATERAL_NODE_SIZE=1 LATERAL_SIM=seed=3,hold=50 LATERAL_PROGRESS=poll
+ * env: LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=sim,seed=3,hold=50:ucx LATERAL_PROGRESS=poll
  * args: 1
  * labels: again
  * case: faulty
- * env: LATERAL_NODE_SIZE=2 LATERAL_TRANSPORTS=sim:fault:ucx LATERAL_SIM=seed=4,hold=50 LATERAL_FAULT=seed=5,hold=40
+ * env: LATERAL_NODE_SIZE=2 LATERAL_TRANSPORTS=sim,seed=4,hold=50:fault,seed=5,hold=40:ucx
  * args: 1
  * labels: again
  * case: narrow
- * env: LATERAL_NODE_SIZE=2 LATERAL_SIM=seed=5,hold=50,words=8 SHMEM_DEBUG=1
+ * env: LATERAL_NODE_SIZE=2 LATERAL_TRANSPORTS=sim,seed=5,hold=50,words=8:ucx SHMEM_DEBUG=1
  * args: 0
  * status: 0
  * fails: SHMEM_MALLOC_ATOMICS_REMOTE: a PE's network adapter lacks atomics
  * case: unshared
- * env: LATERAL_NODE_SIZE=2 LATERAL_SIM=seed=6,hold=50,shares=0 SHMEM_DEBUG=1
+ * env: LATERAL_NODE_SIZE=2 LATERAL_TRANSPORTS=sim,seed=6,hold=50,shares=0:ucx SHMEM_DEBUG=1
  * args: 0
  * status: 0
  * fails: SHMEM_MALLOC_ATOMICS_REMOTE: a PE's network can register no more memory

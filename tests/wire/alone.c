@@ -3,11 +3,11 @@
  * pes: 2
  * env: LATERAL_PROGRESS=poll LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=sim:ucx UCX_TLS=tcp,self
  * prints: ^PASS$
- * env: LATERAL_SIM=order=1
+ * env: LATERAL_TRANSPORTS=sim,order=1:ucx
  * case: network
  * args: 1 0
  * case: held
- * env: LATERAL_SIM=seed=5,hold=60,order=1
+ * env: LATERAL_TRANSPORTS=sim,seed=5,hold=60,order=1:ucx
  * args: 1 0
  * labels: again
  * case: long

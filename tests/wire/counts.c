@@ -1,7 +1,7 @@
 /* Counts what operations cost over the simulated network: messages that the target's processor handles, and round trips of
  * messages and of the network. networks.py compares the lines with the table of docs/guide/networks.md.
  * pes: 2
- * env: LATERAL_PROGRESS=poll LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=sim:ucx LATERAL_SIM=order=1 UCX_TLS=tcp,self
+ * env: LATERAL_PROGRESS=poll LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=sim,order=1:ucx UCX_TLS=tcp,self
  * prints: ^quiet alone \| 0 \| 0$
  */
 #define _GNU_SOURCE /* dl_iterate_phdr */

@@ -8,8 +8,7 @@ import re
 import subprocess
 import sys
 
-NETWORK = {"LATERAL_PROGRESS": "poll", "LATERAL_NODE_SIZE": "1", "LATERAL_TRANSPORTS": "sim:tcp",
-           "LATERAL_SIM": "order=1"}
+NETWORK = {"LATERAL_PROGRESS": "poll", "LATERAL_NODE_SIZE": "1", "LATERAL_TRANSPORTS": "sim,order=1:tcp"}
 
 
 def counted(oshrun, program, way):

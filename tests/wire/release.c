@@ -5,9 +5,9 @@
  * env: LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=sim:ucx UCX_TLS=tcp,self
  * prints: ^PASS$
  * case: thread
- * env: LATERAL_SIM=seed=1,hold=90,steps=200
+ * env: LATERAL_TRANSPORTS=sim,seed=1,hold=90,steps=200:ucx
  * case: poll
- * env: LATERAL_SIM=seed=2,hold=90,steps=50,order=1 LATERAL_PROGRESS=poll
+ * env: LATERAL_TRANSPORTS=sim,seed=2,hold=90,steps=50,order=1:ucx LATERAL_PROGRESS=poll
  */
 #define _GNU_SOURCE
 #include "../uccs/check.h"

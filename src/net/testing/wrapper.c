@@ -20,10 +20,22 @@ bool wrapper_number(const char *value, uint64_t *number)
     return end != value && !*end;
 }
 
-static const char *read_word(const char *variable, const char *name, const char *value,
+/* Returns what stands behind a wrapper's name in a list such as sim,seed=3:fault:ucx, from the comma or colon on; null when there is
+ * none. */
+static const char *behind_name(const char *name)
+{
+    const char *list = getenv("LATERAL_TRANSPORTS");
+    const size_t bytes = strlen(name);
+    while (list && (strncmp(list, name, bytes) != 0 || !strchr(",:", list[bytes]))) {
+        list = strchr(list, ':');
+        list += list != 0;
+    }
+    return list ? list + bytes : 0;
+}
+
+static const char *read_word(const char *name, const char *value,
                              const char *(*other)(const char *name, const char *value))
 {
-    static char malformed[64];
     static const char *const names[] = {"seed", "hold", "steps"};
     uint64_t number;
     size_t which = 0;
@@ -31,10 +43,8 @@ static const char *read_word(const char *variable, const char *name, const char 
         which++;
     if (which == 3)
         return other(name, value);
-    if (!wrapper_number(value, &number)) {
-        snprintf(malformed, sizeof malformed, "%s: a number is missing", variable);
-        return malformed;
-    }
+    if (!wrapper_number(value, &number))
+        return "LATERAL_TRANSPORTS: a number is missing";
     if (which == 0)
         wrapper.seed = number;
     else
@@ -42,22 +52,19 @@ static const char *read_word(const char *variable, const char *name, const char 
     return 0;
 }
 
-const char *wrapper_plan_read(const char *variable, const char *(*other)(const char *name, const char *value))
+const char *wrapper_plan_read(const char *wrapper_name, const char *(*other)(const char *name, const char *value))
 {
-    static char malformed[64];
-    const char *text = getenv(variable), *why = 0;
+    const char *text = behind_name(wrapper_name), *why = 0;
     char copy[256], *rest = copy, *word;
-    snprintf(copy, sizeof copy, "%s", text ? text : "");
+    snprintf(copy, sizeof copy, "%.*s", text ? (int)strcspn(text, ":") : 0, text ? text : "");
     while (!why && (word = strsep(&rest, ","))) {
         char *value = strchr(word, '=');
         if (!*word)
             continue;
-        if (!value) {
-            snprintf(malformed, sizeof malformed, "%s: words look like seed=3", variable);
-            return malformed;
-        }
+        if (!value)
+            return "LATERAL_TRANSPORTS: words of a plan look like seed=3";
         *value++ = 0;
-        why = read_word(variable, word, value, other);
+        why = read_word(word, value, other);
     }
     return why;
 }
@@ -81,25 +88,14 @@ uint64_t wrapper_draw_due(struct wrapper_worker *worker)
 
 /* --- The transport behind it */
 
-/* Returns the name behind `outer` in a list such as sim:fault:ucx; null when there is none. */
-static const char *name_behind(const char *list, const char *outer)
-{
-    size_t bytes = strlen(outer);
-    while (list && (strncmp(list, outer, bytes) != 0 || list[bytes] != ':')) {
-        list = strchr(list, ':');
-        list += list != 0;
-    }
-    return list ? list + bytes + 1 : 0;
-}
-
 static const char *load_behind(const char *outer, const struct transport **behind)
 {
     Dl_info here;
     char path[PATH_MAX + 32];
-    const char *name = name_behind(getenv("LATERAL_TRANSPORTS"), outer);
+    const char *plan = behind_name(outer), *name = plan ? strchr(plan, ':') : 0;
     if (!name || !dladdr((void *)&wrapper, &here))
         return "there is none behind it: LATERAL_TRANSPORTS=fault:ucx, sim:ucx or sim:fault:ucx";
-    const size_t bytes = strcspn(name, ":");
+    const size_t bytes = strcspn(++name, ",:");
     const char *slash = strrchr(here.dli_fname, '/');
     snprintf(path, sizeof path, "%.*s/liblateral-%.*s.so", slash ? (int)(slash - here.dli_fname) : 1,
              slash ? here.dli_fname : ".", bytes < 16 ? (int)bytes : 16, name);

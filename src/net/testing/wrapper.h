@@ -32,9 +32,10 @@ struct wrapper {
 };
 extern struct wrapper wrapper; /* of this module */
 
-/* Reads a plan such as "seed=3,hold=50" from a variable: takes seed, hold and steps, and gives each other name with its value to
- * `other`. `other` returns null, or a text that says what is wrong. Returns null, or the first such text. */
-const char *wrapper_plan_read(const char *variable, const char *(*other)(const char *name, const char *value));
+/* Reads the plan behind a wrapper's name in LATERAL_TRANSPORTS, such as "fault,seed=3,hold=50:tcp": takes seed, hold and steps, and gives
+ * each other name with its value to `other`. `other` returns null, or a text that says what is wrong. Returns null, or the first such
+ * text. */
+const char *wrapper_plan_read(const char *wrapper_name, const char *(*other)(const char *name, const char *value));
 /* Stores a number. Returns false when the text is none. */
 bool wrapper_number(const char *value, uint64_t *number);
 /* Loads the transport that stands behind `name:` in LATERAL_TRANSPORTS, whose module lies beside this one, and opens it with events

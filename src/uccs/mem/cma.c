@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -60,8 +61,8 @@ void uccs_cma_offer(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     struct uccs_pe_shared *own = uccs_pe_shared_mine();
-    if (lat_likely(atomic_load_acquire(&own->word) != 0)) /* release: offer_word */
-        return;
+    if (lat_likely(atomic_load_acquire(&own->word) != 0) || strcmp(env_text(ENV_WIRE), "messages") == 0)
+        return; /* release: offer_word */
     pthread_mutex_lock(&lock);
     offer_word(own);
     pthread_mutex_unlock(&lock);
@@ -73,9 +74,8 @@ static bool copy_works(uint32_t index)
     uint64_t address = atomic_load_acquire(&own->word); /* release: uccs_cma_offer */
     uint64_t found[2] = {0};
     struct iovec here = {found, sizeof found}, there = {(void *)(uintptr_t)address, sizeof found};
-    return address && env_flag(ENV_CMA) &&
-           process_vm_readv(own->pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof found && found[0] == own->value &&
-           found[1] == (uint64_t)uccs_pe_at(index);
+    return address && process_vm_readv(own->pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof found &&
+           found[0] == own->value && found[1] == (uint64_t)uccs_pe_at(index);
 }
 
 bool uccs_cma_reaches(const struct uccs_region *memory)

@@ -10,10 +10,9 @@
 #include "uccs/mem/region.h"
 
 /* Publishes the word by which peers try the kernel's copy. Called at the first registration of memory that is not
- * mapped. */
+ * mapped. Offers nothing with LATERAL_WIRE=messages. */
 void uccs_cma_offer(void);
-/* Returns true when the kernel copies between this process and the owner. Tried once for each owner; false with
- * LATERAL_CMA=0. */
+/* Returns true when the kernel copies between this process and the owner. Tried once for each owner. */
 bool uccs_cma_reaches(const struct uccs_region *memory);
 
 /* Copies by the kernel to or from memory that is not mapped here. Return UCCS_OK; UCCS_ERR_BOUNDS when the range is not

@@ -31,8 +31,8 @@ static const char *name_of_wrapper(void)
 {
     static const char *const wrappers[] = {"fault", "sim"};
     const char *chosen = env_text(ENV_TRANSPORTS);
-    const size_t bytes = strcspn(chosen, ":");
-    for (size_t i = 0; chosen[bytes] && i < sizeof wrappers / sizeof *wrappers; i++)
+    const size_t bytes = strcspn(chosen, ",:"); /* a comma: its plan */
+    for (size_t i = 0; strchr(chosen, ':') && i < sizeof wrappers / sizeof *wrappers; i++)
         if (strlen(wrappers[i]) == bytes && strncmp(chosen, wrappers[i], bytes) == 0)
             return wrappers[i];
     return 0;

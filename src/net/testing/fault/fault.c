@@ -1,6 +1,5 @@
 /* A transport for tests. It makes another transport as slow, disorderly and unreliable as transport.h allows. Built
- * beside the tests and never installed. LATERAL_TRANSPORTS=fault:ucx loads it, LATERAL_FAULT sets what it
- * does.
+ * beside the tests and never installed. LATERAL_TRANSPORTS=fault,hold=50:ucx loads it and sets what it does.
  *
  * By a seeded generator it may hold back for a while a message before it leaves, data before it is fetched, and a
  * completion. It keeps the promised order: short messages keep theirs, long ones are overtaken. A short message is also
@@ -65,7 +64,7 @@ struct op {
 static struct fault_plan plan;
 static uint64_t calls; /* number of calls of the kind that is to fail; relaxed */
 
-/* ---- LATERAL_FAULT, such as "seed=3,hold=50,steps=20,fail=send,pe=1,at=7" ---- */
+/* --- The plan, such as fault,seed=3,hold=50,steps=20,fail=send,pe=1,at=7:tcp */
 
 static const char *const kinds[] = {"none", "open", "address", "connect", "send", "receive", "finish", "break"};
 
@@ -76,7 +75,7 @@ static const char *read_kind(const char *value)
             plan.fails = (enum fault_kind)i;
             return 0;
         }
-    return "LATERAL_FAULT: fail= takes open, address, connect, send, receive, finish or break";
+    return "LATERAL_TRANSPORTS: fail= takes open, address, connect, send, receive, finish or break";
 }
 
 static const char *read_setting(const char *name, const char *value)
@@ -84,8 +83,8 @@ static const char *read_setting(const char *name, const char *value)
     if (strcmp(name, "fail") == 0)
         return read_kind(value);
     if (strcmp(name, "pe") != 0 && strcmp(name, "at") != 0)
-        return "LATERAL_FAULT: takes seed, hold, steps, fail, pe and at";
-    return wrapper_number(value, name[0] == 'p' ? &plan.pe : &plan.at) ? 0 : "LATERAL_FAULT: a number is missing";
+        return "LATERAL_TRANSPORTS: fault takes seed, hold, steps, fail, pe and at";
+    return wrapper_number(value, name[0] == 'p' ? &plan.pe : &plan.at) ? 0 : "LATERAL_TRANSPORTS: a number is missing";
 }
 
 static const char *read_plan(void)
@@ -94,7 +93,7 @@ static const char *read_plan(void)
     wrapper.seed = 1;
     wrapper.hold = 50;
     wrapper.steps = 20;
-    return wrapper_plan_read("LATERAL_FAULT", read_setting);
+    return wrapper_plan_read("fault", read_setting);
 }
 
 static bool fails(enum fault_kind kind)
@@ -102,7 +101,7 @@ static bool fails(enum fault_kind kind)
     if (plan.fails != kind || (plan.pe != UINT64_MAX && plan.pe != (uint64_t)wrapper.me) ||
         __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) != plan.at)
         return false;
-    dprintf(STDERR_FILENO, "fault: PE %d: LATERAL_FAULT=%s\n", wrapper.me, getenv("LATERAL_FAULT"));
+    dprintf(STDERR_FILENO, "fault: PE %d: LATERAL_TRANSPORTS=%s\n", wrapper.me, getenv("LATERAL_TRANSPORTS"));
     return true;
 }
 

@@ -2,7 +2,7 @@
  * (process_vm_readv, process_vm_writev) between the processes. Built beside the tests and never installed.
  * LATERAL_TRANSPORTS=sim:ucx loads it; messages go over the transport behind it.
  *
- *   sim.c      workers, peers, messages; LATERAL_SIM; what is counted
+ *   sim.c      workers, peers, messages; the plan; what is counted
  *   adapter.c  puts, gets, atomics and flushes
  *   key.c      memory and keys
  *
@@ -17,8 +17,8 @@
 
 #include "net/testing/wrapper.h"
 
-/* LATERAL_SIM, such as "seed=3,hold=50,steps=20,order=1,shares=4,words=8,most=64,bound=1". With hold=0 an operation is done when
- * it returns. */
+/* The plan, such as sim,seed=3,hold=50,steps=20,order=1,shares=4,words=8,most=64,bound=1:tcp. With hold=0 an operation is done when it
+ * returns. */
 struct sim_plan {
     uint64_t order;  /* 1: the adapter can keep puts in order */
     uint64_t shares; /* pieces of memory that a process may share */

@@ -1,5 +1,4 @@
-/* Workers, peers and messages of the simulated network, and what LATERAL_SIM sets; see inner.h. Messages pass through to the transport
- * behind it. */
+/* Workers, peers and messages of the simulated network, and its plan; see inner.h. Messages pass through to the transport behind it. */
 #include "net/testing/sim/inner.h"
 
 #include <string.h>
@@ -9,7 +8,7 @@ __attribute__((visibility("default"))) struct sim_counts lateral_sim_counts;
 
 static uint64_t opened; /* workers of this life; one thread at a time opens them */
 
-/* --- LATERAL_SIM */
+/* --- The plan */
 
 static const char *read_setting(const char *name, const char *value)
 {
@@ -23,8 +22,8 @@ static const char *read_setting(const char *name, const char *value)
                     {"bound", &sim_plan.bound}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (strcmp(name, settings[i].name) == 0)
-            return wrapper_number(value, settings[i].field) ? 0 : "LATERAL_SIM: a number is missing";
-    return "LATERAL_SIM: takes seed, hold, steps, order, shares, words, most and bound";
+            return wrapper_number(value, settings[i].field) ? 0 : "LATERAL_TRANSPORTS: a number is missing";
+    return "LATERAL_TRANSPORTS: sim takes seed, hold, steps, order, shares, words, most and bound";
 }
 
 /* Returns null, or a text that says what is wrong. */
@@ -34,7 +33,7 @@ static const char *read_plan(void)
     wrapper.seed = 1;
     wrapper.hold = 0;
     wrapper.steps = 20;
-    return wrapper_plan_read("LATERAL_SIM", read_setting);
+    return wrapper_plan_read("sim", read_setting);
 }
 
 /* --- Events of the transport behind it */
