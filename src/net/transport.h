@@ -57,8 +57,9 @@ enum transport_able {
     TRANSPORT_ORDERS = 4,        /* `order` keeps puts and atomics to one peer in order */
     TRANSPORT_ATOMICS_ALONE = 8, /* atomics, too, complete without that processor */
     TRANSPORT_KNOWN = 16,        /* the connection is made, so what the set lacks it will never have */
-    TRANSPORT_CHEAPER = 32,      /* gets, and puts from TRANSPORT_BULK bytes on, cost less than messages */
-    TRANSPORT_COUNTS = 64,       /* the network counts puts: share_counting, counted */
+    TRANSPORT_CHEAPER =
+        32, /* gets, puts from TRANSPORT_BULK bytes on, and one put with its flush cost less than messages */
+    TRANSPORT_COUNTS = 64, /* the network counts puts: share_counting, counted */
 };
 
 /* Atomics of a connection. They are atomic to each other, through whatever connection they come, and not to the

@@ -99,11 +99,20 @@ lat_cold static void choose_counting(struct proto_send *send, const struct proto
     send->way = bytes >= PROTO_TELLS_FROM ? PROTO_DIRECT_NOTIFY : PROTO_BY_MESSAGE;
 }
 
+/* Short puts that follow each other share messages, where that costs less. One whose flush a thread waits for, as it did for the
+ * one before, does not. */
+static bool is_worth_it(const struct proto_send *send, const struct proto_direct *direct, size_t bytes)
+{
+    const struct proto_peer *peer = send->peer;
+    return send->into || bytes >= TRANSPORT_BULK || direct->short_puts ||
+           (peer->alone && proto_point_reaches(peer->answered, peer->issued));
+}
+
 bool proto_direct_can(struct proto_send *send)
 {
     const size_t bytes = length_of(send);
     const struct proto_direct *direct = bytes ? direct_of(send->peer) : 0;
-    if (!direct || !(send->into || bytes >= TRANSPORT_BULK || direct->short_puts))
+    if (!direct || !is_worth_it(send, direct, bytes))
         return false;
     if (send->way == PROTO_DIRECT_COUNT)
         choose_counting(send, direct, bytes);

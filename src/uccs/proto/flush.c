@@ -149,6 +149,12 @@ static void ask_target(struct proto_peer_flush *flush)
     proto_send_now(send);
 }
 
+/* Returns true when the point is one operation further than what is answered. */
+static bool is_one_more(const struct proto_peer *peer, struct proto_point at)
+{
+    return at.messages + at.puts == peer->answered.messages + peer->answered.puts + 1;
+}
+
 /* Starts the peer's next flush, with the requests that hang on it: of the messages that the target has not answered, and of
  * the transport's puts that may still be under way. */
 static void start_flush(struct proto_peer *peer)
@@ -157,7 +163,7 @@ static void start_flush(struct proto_peer *peer)
     peer->next = 0;
     peer->gathers = false;
     proto_coalesce_keep(&peer->coalescer, peer->worker, false);
-    peer->alone = peer->issued.messages == peer->answered.messages + 1;
+    peer->alone = is_one_more(peer, peer->issued);
     peer->worker->flushes++;
     flush->covers = peer->issued;
     flush->parts = 1; /* this function's */
@@ -205,7 +211,7 @@ void proto_flush_peer(struct proto_peer *peer, struct proto_point number, struct
                       struct proto_log_peer *log_peer, bool waits)
 {
     if (peer->flying && proto_point_reaches(peer->flying->covers, number)) {
-        peer->alone |= peer->flying->covers.messages == peer->answered.messages + 1;
+        peer->alone |= is_one_more(peer, peer->flying->covers);
         hang_on(peer->flying, all, log_peer);
         return;
     }

@@ -104,7 +104,7 @@ struct proto_peer {
     struct proto_peer_flush *flying;     /* the last flush sent, not yet answered */
     struct proto_peer_flush *next;       /* requests that wait until a flush is sent */
     bool gathers;                        /* `next` is to be sent when `flying` is answered */
-    bool alone; /* a thread has waited for a flush of one message alone: the next one brings its flush */
+    bool alone; /* a thread has waited for a flush of one operation alone: the next message brings its flush */
     struct proto_direct *direct; /* one-sided operations of the transport; null: messages alone */
     struct proto_asks asks;      /* of all parties */
     bool touched, hung;          /* true: on the worker's list of that name */
