@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* Of the interface that is used. A newer library serves, too. */
 #define VERSION FI_VERSION(1, 14)
@@ -19,7 +20,7 @@ struct fid_domain *ofi_domain;
 struct worker *ofi_workers;
 int ofi_me, ofi_npes;
 
-static char reason[256];
+static char reason[384];
 
 static struct fi_info *hints_for(uint64_t caps, uint64_t order)
 {
@@ -129,12 +130,25 @@ static void add_onesided(void)
         take_info(more);
 }
 
+/* Returns what may help against the error; cxi refuses whom its service does not let in. */
+static const char *remedy_for(int status)
+{
+    struct rlimit locked;
+    if (strstr(ofi_info->fabric_attr->prov_name, "cxi"))
+        return "start by the site's launcher, which opens the adapter for the job (fi_info -p cxi; cxi_service list)";
+    if ((status == -FI_ENOMEM || status == -FI_EPERM) && getrlimit(RLIMIT_MEMLOCK, &locked) == 0 &&
+        locked.rlim_cur != RLIM_INFINITY)
+        return "memory to be locked is limited: ulimit -l unlimited (memlock in /etc/security/limits.conf, "
+               "LimitMEMLOCK of slurmd)";
+    if (status == -FI_ENODEV || status == -FI_ENODATA)
+        return "its device is gone: see fi_info, and the driver";
+    return "choose another by FI_PROVIDER";
+}
+
 const char *ofi_provider_refuse(const char *what, int status)
 {
-    snprintf(reason, sizeof reason,
-             "libfabric's provider %.64s cannot open %s: %s; choose another by FI_PROVIDER, or set "
-             "LATERAL_TRANSPORTS=tcp",
-             ofi_info->fabric_attr->prov_name, what, fi_strerror(-status));
+    snprintf(reason, sizeof reason, "libfabric's provider %.64s cannot open %s: %s; %s, or set LATERAL_TRANSPORTS=tcp",
+             ofi_info->fabric_attr->prov_name, what, fi_strerror(-status), remedy_for(status));
     return reason;
 }
 
