@@ -36,12 +36,6 @@ static void ask(uccs_am_token_t token, const void *payload, size_t length, void 
     OK(uccs_am_reply(token, ANSWER, UCCS_AM_NETWORK_PROTOCOL, payload, length));
 }
 
-static void answer(uccs_am_token_t token, const void *payload, size_t length, void *argument)
-{
-    (void)token, (void)payload, (void)length, (void)argument;
-    __atomic_fetch_add(&answers, 1, __ATOMIC_RELEASE);
-}
-
 /* The most memory that this process has had, in bytes. */
 static long peak(void)
 {
@@ -89,7 +83,7 @@ int main(void)
     OK(uccs_context_create(0, &context));
     OK(uccs_am_register(context, FLOOD, UCCS_AM_USER, flood, 0));
     OK(uccs_am_register(context, ASK, UCCS_AM_NETWORK_PROTOCOL, ask, 0));
-    OK(uccs_am_register(context, ANSWER, UCCS_AM_NETWORK_PROTOCOL, answer, 0));
+    OK(uccs_am_register(context, ANSWER, UCCS_AM_NETWORK_PROTOCOL, count_message, &answers));
     uccs_endpoint_t first = check_endpoint(context, 0);
     OK(uccs_barrier(UCCS_GROUP_WORLD));
     long before = peak();

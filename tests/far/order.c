@@ -25,12 +25,6 @@ static void look(uccs_am_token_t token, const void *payload, size_t length, void
     __atomic_fetch_add(&seen, 1, __ATOMIC_RELEASE);
 }
 
-static void flag(uccs_am_token_t token, const void *payload, size_t length, void *argument)
-{
-    (void)token, (void)payload, (void)length, (void)argument;
-    __atomic_fetch_add(&flagged, 1, __ATOMIC_RELEASE);
-}
-
 /* Long data may be overtaken on its way, so the message must be held. */
 static void test_put_then_message(uccs_context_t in, uccs_endpoint_t to, enum order order, long *source)
 {
@@ -80,7 +74,7 @@ static uccs_context_t open_context(uint32_t id, int ordered)
     uccs_context_t made;
     OK(uccs_context_create(&(struct uccs_context_attr){.id = id, .ordered = ordered}, &made));
     OK(uccs_am_register(made, SEEN, UCCS_AM_USER, look, 0));
-    OK(uccs_am_register(made, FLAG, UCCS_AM_USER, flag, 0));
+    OK(uccs_am_register(made, FLAG, UCCS_AM_USER, count_message, &flagged));
     return made;
 }
 

@@ -18,12 +18,6 @@ static uccs_stream_t streams[2];
 static uccs_endpoint_t ends[2]; /* of the streams */
 static uccs_memory_t alive;     /* of the other process, for all rounds */
 
-static void go(uccs_am_token_t token, const void *payload, size_t length, void *argument)
-{
-    (void)token, (void)payload, (void)length, (void)argument;
-    __atomic_fetch_add(&going, 1, __ATOMIC_RELEASE);
-}
-
 /* One that the owner has not seen yet when the memory goes; or the word of its end was faster. */
 static void expect_failure(int status, uccs_request_t *desc)
 {
@@ -139,7 +133,7 @@ int main(void)
     mine = malloc(BYTES);
     local = calloc(1, BYTES);
     OK(uccs_context_create(0, &context));
-    OK(uccs_am_register(context, GO, UCCS_AM_USER, go, 0));
+    OK(uccs_am_register(context, GO, UCCS_AM_USER, count_message, &going));
     other = check_endpoint(context, next_pe);
     open_streams(&own);
     for (long round = 1; round <= ROUNDS; round++)

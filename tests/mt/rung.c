@@ -20,12 +20,6 @@ static void ask(uccs_am_token_t token, const void *data, size_t length, void *ar
     OK(uccs_am_reply(token, ANSWER, UCCS_AM_NETWORK_PROTOCOL, data, length));
 }
 
-static void answer(uccs_am_token_t token, const void *data, size_t length, void *argument)
-{
-    (void)token, (void)data, (void)length, (void)argument;
-    __atomic_fetch_add(&answers, 1, __ATOMIC_RELEASE);
-}
-
 static void end(uccs_am_token_t token, const void *data, size_t length, void *argument)
 {
     (void)token, (void)data, (void)length, (void)argument;
@@ -50,7 +44,7 @@ static void open_context(void)
 {
     OK(uccs_context_create(0, &context));
     OK(uccs_am_register(context, ASK, UCCS_AM_NETWORK_PROTOCOL, ask, 0));
-    OK(uccs_am_register(context, ANSWER, UCCS_AM_NETWORK_PROTOCOL, answer, 0));
+    OK(uccs_am_register(context, ANSWER, UCCS_AM_NETWORK_PROTOCOL, count_message, &answers));
     OK(uccs_am_register(context, OVER, UCCS_AM_NETWORK_PROTOCOL, end, 0));
     for (int pe = 0; pe < npes; pe++)
         to[pe] = check_endpoint(context, pe);

@@ -43,18 +43,6 @@ static void ask(uccs_am_token_t token, const void *data, size_t length, void *ar
     OK(uccs_am_reply(token, ANSWER, UCCS_AM_NETWORK_PROTOCOL, data, length));
 }
 
-static void answer(uccs_am_token_t token, const void *data, size_t length, void *argument)
-{
-    (void)token, (void)data, (void)length, (void)argument;
-    __atomic_fetch_add(&answers, 1, __ATOMIC_RELEASE);
-}
-
-static void count_late(uccs_am_token_t token, const void *data, size_t length, void *argument)
-{
-    (void)token, (void)data, (void)length, (void)argument;
-    __atomic_fetch_add(&late, 1, __ATOMIC_RELEASE);
-}
-
 static void tell_all(long value)
 {
     for (int pe = 1; pe < npes; pe++)
@@ -121,7 +109,7 @@ static void test_late(void)
     const struct uccs_context_attr attr = {.id = CONTEXT};
     if (me == 0) {
         OK(uccs_context_create(&attr, &other));
-        OK(uccs_am_register(other, LATE, UCCS_AM_NETWORK_PROTOCOL, count_late, 0));
+        OK(uccs_am_register(other, LATE, UCCS_AM_NETWORK_PROTOCOL, count_message, &late));
         uccs_endpoint_t last;
         OK(uccs_endpoint_create(other, UCCS_GROUP_WORLD, npes - 1, &last));
         OK(uccs_am_short(other, last, LATE, UCCS_AM_NETWORK_PROTOCOL, 0, 0, 0));
@@ -133,7 +121,7 @@ static void test_late(void)
     }
     if (me == npes - 1) {
         OK(uccs_context_create(&attr, &other));
-        OK(uccs_am_register(other, LATE, UCCS_AM_NETWORK_PROTOCOL, count_late, 0));
+        OK(uccs_am_register(other, LATE, UCCS_AM_NETWORK_PROTOCOL, count_message, &late));
         compute_until(&late, 1);
         OK(uccs_context_destroy(other));
     }
@@ -155,7 +143,7 @@ static void open_all(void)
     struct uccs_memory_attr attr;
     OK(uccs_context_create(0, &context));
     OK(uccs_am_register(context, ASK, UCCS_AM_NETWORK_PROTOCOL, ask, 0));
-    OK(uccs_am_register(context, ANSWER, UCCS_AM_NETWORK_PROTOCOL, answer, 0));
+    OK(uccs_am_register(context, ANSWER, UCCS_AM_NETWORK_PROTOCOL, count_message, &answers));
     OK(uccs_memory_allocate(context, sizeof *word, &own));
     OK(uccs_memory_query(own, &attr));
     word = attr.address;

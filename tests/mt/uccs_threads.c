@@ -29,22 +29,10 @@ static uccs_counter_t counter;
 static long taken, answered;
 static char *private_far;
 
-static void take(uccs_am_token_t token, const void *data, size_t length, void *argument)
-{
-    (void)token, (void)data, (void)length, (void)argument;
-    __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
-}
-
 static void ask(uccs_am_token_t token, const void *data, size_t length, void *argument)
 {
     (void)argument;
     OK(uccs_am_reply(token, ANSWER, UCCS_AM_NETWORK_PROTOCOL, data, length));
-}
-
-static void answer(uccs_am_token_t token, const void *data, size_t length, void *argument)
-{
-    (void)token, (void)data, (void)length, (void)argument;
-    __atomic_fetch_add(&answered, 1, __ATOMIC_RELAXED);
 }
 
 static void do_memory(long id, long round)
@@ -144,7 +132,7 @@ static void do_objects(long id)
     OK(uccs_put_short_contiguous(mine, self, copy, 8, &value, 8, 0));
     OK(uccs_get_short_contiguous(mine, self, memory, 8, &back, 8, 0));
     CHECK_EQ(back, id);
-    OK(uccs_am_register(mine, 5, UCCS_AM_USER, take, 0));
+    OK(uccs_am_register(mine, 5, UCCS_AM_USER, count_message, &taken));
     OK(uccs_am_short(mine, self, 5, UCCS_AM_USER, 0, 0, 0));
     OK(uccs_resource_query(mine, 0, &count));
     OK(uccs_memory_release(copy));
@@ -174,9 +162,9 @@ int main(void)
     OK(uccs_init()); /* counted */
     OK(uccs_context_create(0, &context));
     OK(uccs_context_create(&(struct uccs_context_attr){.id = 1, .scope = UCCS_SCOPE_THREAD, .ordered = 1}, &scoped));
-    OK(uccs_am_register(context, TAKE, UCCS_AM_USER, take, 0));
+    OK(uccs_am_register(context, TAKE, UCCS_AM_USER, count_message, &taken));
     OK(uccs_am_register(scoped, ASK, UCCS_AM_NETWORK_PROTOCOL, ask, 0));
-    OK(uccs_am_register(scoped, ANSWER, UCCS_AM_NETWORK_PROTOCOL, answer, 0));
+    OK(uccs_am_register(scoped, ANSWER, UCCS_AM_NETWORK_PROTOCOL, count_message, &answered));
     next = check_endpoint(context, next_pe);
     scoped_next = check_endpoint(scoped, next_pe);
     private_far = aligned_alloc(64, FAR_BYTES);

@@ -58,12 +58,6 @@ static void answer(uccs_am_token_t token, const void *data, size_t length, void 
     __atomic_fetch_add(&answers, (long)length, __ATOMIC_RELEASE);
 }
 
-static void count(uccs_am_token_t token, const void *data, size_t length, void *argument)
-{
-    (void)token, (void)data, (void)length;
-    __atomic_fetch_add((long *)argument, 1, __ATOMIC_RELEASE);
-}
-
 /* What must not be done from inside. */
 static void try_everything(uccs_am_token_t token, const void *data, size_t length, void *argument)
 {
@@ -176,7 +170,7 @@ static void test_late(void)
     static const struct uccs_context_attr attr = {.id = 7};
     if (me == 0) {
         OK(uccs_context_create(&attr, &made));
-        OK(uccs_am_register(made, LATE, UCCS_AM_NETWORK_PROTOCOL, count, &late));
+        OK(uccs_am_register(made, LATE, UCCS_AM_NETWORK_PROTOCOL, count_message, &late));
         for (int pe = 0; pe < npes; pe++) {
             uccs_endpoint_t endpoint = check_endpoint(made, pe);
             for (int i = 0; i < 100; i++)
@@ -189,7 +183,7 @@ static void test_late(void)
         for (int i = 0; i < 1000; i++)
             uccs_progress();
         CHECK_EQ(get(&late), 0);
-        OK(uccs_am_register(made, LATE, UCCS_AM_NETWORK_PROTOCOL, count, &late));
+        OK(uccs_am_register(made, LATE, UCCS_AM_NETWORK_PROTOCOL, count_message, &late));
     }
     until(&late, 100);
     OK(uccs_flush(made));
@@ -226,10 +220,10 @@ int main(void)
     OK(uccs_am_register(context, TAKE, UCCS_AM_USER, take, &bytes));
     OK(uccs_am_register(context, ASK, UCCS_AM_NETWORK_PROTOCOL, ask, 0));
     OK(uccs_am_register(context, ANSWER, UCCS_AM_USER, answer, 0));
-    OK(uccs_am_register(context, COUNT, UCCS_AM_USER, count, &counts[0]));
+    OK(uccs_am_register(context, COUNT, UCCS_AM_USER, count_message, &counts[0]));
     OK(uccs_am_register(context, TRY, UCCS_AM_USER, try_everything, 0));
     OK(uccs_am_register(context, SEQUENCE, UCCS_AM_USER, in_sequence, 0));
-    OK(uccs_am_register(other, COUNT, UCCS_AM_NETWORK_PROTOCOL, count, &counts[1]));
+    OK(uccs_am_register(other, COUNT, UCCS_AM_NETWORK_PROTOCOL, count_message, &counts[1]));
     next = check_endpoint(context, next_pe);
     first = check_endpoint(context, 0);
     test_lengths();

@@ -13,12 +13,6 @@ static uccs_context_t context;
 static uccs_endpoint_t other;
 static long going;
 
-static void go(uccs_am_token_t token, const void *payload, size_t length, void *argument)
-{
-    (void)token, (void)payload, (void)length, (void)argument;
-    __atomic_fetch_add(&going, 1, __ATOMIC_RELEASE);
-}
-
 /* Puts until there is no room, since the owner executes none. What finds no room keeps nothing and tells no queue. Returns the
  * number of puts that are under way. */
 static size_t fill(uccs_memory_t theirs, uccs_queue_t queue)
@@ -92,7 +86,7 @@ int main(void)
     uccs_memory_t own, flag, all[2], flags[2];
     check_start();
     OK(uccs_context_create(0, &context));
-    OK(uccs_am_register(context, GO, UCCS_AM_USER, go, 0));
+    OK(uccs_am_register(context, GO, UCCS_AM_USER, count_message, &going));
     other = check_endpoint(context, next_pe);
     OK(uccs_memory_register(context, private_words, sizeof words, &own));
     OK(uccs_memory_allocate(context, sizeof mapped, &flag));
