@@ -17,7 +17,7 @@
 #define BUSY_MS 20000  /* and then to tell what it sees, with all nodes below it */
 #define BEAT_MS 1000   /* time between lines by which a node knows that the one above it is not stopped */
 #define SIGNAL_MS 1000 /* time in which signals count as one */
-#define LOST_MS 10000  /* time in which a launcher ends a job that has lost a host */
+#define LOST_MS 3000   /* time in which a launcher ends a job that has lost a host */
 #define ASKS 16
 #define NOBODY (-1) /* id of a request whose channel has ended */
 #define ABOVE (-2)  /* of one by the node above, which wants the picture */
