@@ -117,16 +117,48 @@ static void look_at_limits(void)
              (unsigned long long)(files.rlim_max > 132 ? (files.rlim_max - 132) / 2 : 0));
 }
 
+/* Reads a setting of the system. Returns its bytes, without the end of the line; 0: it has none. */
+static size_t read_setting(const char *path, char *words, size_t room)
+{
+    FILE *file = fopen(path, "re");
+    words[file ? fread(words, 1, room - 1, file) : 0] = 0;
+    if (file)
+        fclose(file);
+    words[strcspn(words, "\n")] = 0;
+    return strlen(words);
+}
+
+/* What hosts of a job should have alike, besides the lines above. */
+static void look_at_host(void)
+{
+    char words[128];
+    struct rlimit locked;
+    tell(GOOD, "version", "Lateral %s", LATERAL_VERSION);
+    if (getrlimit(RLIMIT_MEMLOCK, &locked) == 0 && locked.rlim_cur != RLIM_INFINITY)
+        tell(NOTE, "locked memory", "at most %llu KiB (ulimit -l): adapters for RDMA want unlimited; TCP needs none",
+             (unsigned long long)locked.rlim_cur >> 10);
+    else
+        tell(GOOD, "locked memory", "without a limit");
+    if (read_setting("/sys/devices/system/clocksource/clocksource0/current_clocksource", words, sizeof words))
+        tell(strcmp(words, "hpet") == 0 || strcmp(words, "acpi_pm") == 0 ? NOTE : GOOD, "clock", "%s%s", words,
+             strcmp(words, "hpet") == 0 || strcmp(words, "acpi_pm") == 0
+                 ? ": each look at it takes a microsecond, so --stats and timed programs are slow"
+                 : "");
+    if (access("/proc/self/task", R_OK) != 0)
+        tell(NOTE, "/proc", "is not mounted here: hangs and crashes are told without their places");
+    if (read_setting("/proc/sys/kernel/yama/ptrace_scope", words, sizeof words) && atoi(words) > 1)
+        tell(NOTE, "looks at PEs",
+             "ptrace is switched off (kernel.yama.ptrace_scope is %s): reports of a hang tell nothing of PEs "
+             "that are in no wait",
+             words);
+}
+
 /* The heap asks for huge pages (uccs/core/memory.c); the system's settings decide. */
 static void look_at_huge_pages(void)
 {
     static const char setting[] = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
-    char words[128] = "";
-    FILE *file = fopen(setting, "re");
-    size_t bytes = file ? fread(words, 1, sizeof words - 1, file) : 0;
-    words[bytes] = 0;
-    if (file)
-        fclose(file);
+    char words[128];
+    const size_t bytes = read_setting(setting, words, sizeof words);
     if (strstr(words, "[advise]") || strstr(words, "[within_size]") || strstr(words, "[always]") ||
         strstr(words, "[force]"))
         tell(GOOD, "huge pages", "heaps of more than 4 MiB have them");
@@ -281,6 +313,7 @@ int info_doctor(const char *refused)
         fflush(stdout);
         try_job();
     }
+    look_at_host();
     look_at_huge_pages();
     look_at_copies();
     look_at_nodes();

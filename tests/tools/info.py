@@ -53,6 +53,7 @@ def test_doctor():
     assert re.search(rf"^ok +oshrun +{BIN}/oshrun$", said, re.M) and "WRONG" not in said, said
     assert re.search(r"^ok +variables +all values can be read$", said, re.M), said
     assert re.search(r"^(ok|note) +huge pages +(heaps of more|random access|this kernel)", said, re.M), said
+    assert re.search(rf"^ok +version +Lateral {VERSION}$", said, re.M) and re.search(r"^(ok|note) +locked memory ", said, re.M), said
     said = run("--doctor", PATH=path, LATERAL_TRANSPORTS="tcp")
     assert re.search(r"^ok +network +LATERAL_TRANSPORTS is set: messages go over tcp$", said, re.M), said
     if re.search(r"^ok +libfabric ", said, re.M):
