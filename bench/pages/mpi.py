@@ -6,6 +6,9 @@ from rows import Page, Row, Run
 TEXT = """The same programs (`bench/mpi`) run on each MPI, and on it with Lateral's layer preloaded; lower is better. "best" is the
 fastest MPI of the round without the layer; a verdict is that of the worse layer. A dash marks what an MPI cannot run.
 
+"Bytes of a rank" hold the window's communicator, which is the MPI's, with the layer too: MPICH 4 takes 100 KB for one, Open MPI some KB, so the layer
+on MPICH is held against an Open MPI there.
+
 Rank 0 issues the operations, and rank 1 waits in MPI_Barrier; each completes before the next one begins. `bench/pages/mpi.py` lists
 programs and targets."""
 
