@@ -246,13 +246,14 @@ class Page:
         return "\n".join(tidy(out)) + "\n"
 
     def rules(self, line):
-        """What holds for all functions of the page's header, in front of its example."""
+        """What holds for all functions of the page's header, as (title, text): it goes in front of the example."""
         files = [word.split()[1] for word in self.lines if word.startswith("@header ")] if line == "## Example" else []
-        return [row for title, text in (rules(files[0]) if files else []) for row in (".SH " + title.upper(), inline(text))]
+        return rules(files[0]) if files else []
 
     def plain(self, line):
         if line.startswith("## "):
-            return self.rules(line) + [".SH " + escape(line[3:].upper())]
+            found = [row for title, text in self.rules(line) for row in (".SH " + title.upper(), inline(text))]
+            return found + [".SH " + escape(line[3:].upper())]
         if line == "@environment":
             return environment()
         if line.startswith("- "):

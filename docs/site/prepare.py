@@ -76,7 +76,7 @@ def header(section, name):
     for item in section.items:
         if item.text:
             yield from ("", "**" + ", ".join(f"`{function}`" for function, _, _ in item.functions) + "**", "") if item.functions else [""]
-            yield from paragraphs(item.text)
+            yield from paragraphs(pages.RULE.sub("", item.text))
         for function, _, note in item.functions:
             yield from ("", f"`{function}`", f": {markup(note)}", "") if note else ()
 
@@ -126,6 +126,8 @@ def body(page):
         elif line == "@environment":
             yield from environment()
         elif line.startswith("## "):
+            for title, text in page.rules(line):
+                yield from ("", f"## {title}", "", markup(text))
             yield from ("", line, "")
             term = False
         elif line.startswith("= "):
