@@ -28,10 +28,13 @@ static void addresses(void)
     }
 }
 
-static void send_to_all(struct net_worker *from, size_t most)
+static void send_to_all(size_t most)
 {
-    for (int to = 0; to < net.pes * net.workers; to++)
-        net_send(from, to / net.workers, to % net.workers, net_below(from, most));
+    const int all = net.pes * net.workers;
+    for (int i = 0; i < all * all; i++) {
+        struct net_worker *from = net_worker(i / all / net.workers, i / all % net.workers);
+        net_send(from, i % all / net.workers, i % net.workers, net_below(from, most));
+    }
 }
 
 /* Every worker calls every other one, and itself, before any has made progress. */
@@ -39,8 +42,7 @@ static void all_call_all(void)
 {
     net_start(NET_PES, 2);
     for (int round = 0; round < 3; round++)
-        for (int i = 0; i < NET_PES * 2; i++)
-            send_to_all(net_worker(i / 2, i % 2), round == 1 ? 50000 : 2000);
+        send_to_all(round == 1 ? 50000 : 2000);
     net_settle();
 }
 
@@ -121,8 +123,7 @@ static void closes_under_way(void)
     net.may_fail = true;
     for (int life = 0; life < 4; life++) {
         net_worker(1, 0)->late = 100;
-        for (int i = 0; i < 8; i++)
-            send_to_all(net_worker(i / 2, i % 2), 100);
+        send_to_all(100);
         for (int i = 0; i < 50 * life; i++)
             net_pump();
         for (int i = 0; i < 100; i++)
@@ -135,8 +136,7 @@ static void closes_under_way(void)
             CHECK(!net_reopen(pe), "it opens again");
     }
     net.may_fail = false;
-    for (int i = 0; i < 8; i++)
-        send_to_all(net_worker(i / 2, i % 2), 60000);
+    send_to_all(60000);
     net_settle();
 }
 

@@ -85,6 +85,7 @@ static void is_told(struct net_worker *worker)
 {
     NET_UNTIL(worker->broken[LOST] || worker->failed);
     CHECK(!worker->broken[0] && !worker->broken[2], "of the one that is lost, and of no other");
+    others_talk();
 }
 
 static void killed_while_idle(void)
@@ -98,7 +99,6 @@ static void killed_while_idle(void)
     kill_child(child);
     is_told(worker);
     CHECK(worker->broken[LOST], "nobody sends, so `broken` tells");
-    others_talk();
 }
 
 static void killed_while_others_send(void)
@@ -113,7 +113,6 @@ static void killed_while_others_send(void)
     others_talk();
     kill_child(child);
     is_told(worker);
-    others_talk();
 }
 
 static void sends_and_is_killed(void)
@@ -134,7 +133,6 @@ static void killed_while_it_sends(void)
     NET_UNTIL(net.pairs[LOST][0][0][0].got_shorts > 100);
     kill_child(child);
     is_told(net_worker(0, 0));
-    others_talk();
 }
 
 static void says_and_leaves(void)
@@ -173,7 +171,6 @@ static void connects_to_nobody(void)
     for (int i = 0; i < 3; i++)
         net_send(net_worker(0, 0), LOST, 0, 100);
     is_told(net_worker(0, 0));
-    others_talk();
 }
 
 const struct net_case cases_loss[] = {{"killed_while_idle", killed_while_idle, "tells"},

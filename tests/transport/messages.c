@@ -35,11 +35,6 @@ static void all_sizes(void)
     net_settle();
 }
 
-static uint64_t kept_longs(const struct net_worker *worker)
-{
-    return net.pairs[0][0][worker->pe][worker->number].got_longs;
-}
-
 /* The receiver fetches nothing until all have come, and what comes behind long messages passes them. */
 static void fetched_later(void)
 {
@@ -52,10 +47,9 @@ static void fetched_later(void)
         net_send(from, 1, 0, TRANSPORT_SHORT + 1 + net_below(from, 200000));
         net_send(from, 1, 0, net_below(from, 1000));
     }
-    while (pair->got_shorts < LONGS || kept_longs(to) < LONGS) {
+    while (pair->got_shorts < LONGS || pair->got_longs < LONGS)
         for (int i = 0; i < 2; i++) /* without fetching */
             net_of(net_worker(i, 0))->progress(net_worker(i, 0)->at);
-    }
     CHECK(to->kept, "long data waits at its sender");
     while (to->kept) {
         net_fetch(to);

@@ -74,10 +74,8 @@ static void disturb(void)
         for (int i = 0; i < LONGS; i++)
             source[i] = round + i;
         shmem_long_put(large, source, LONGS, 1);
-        if (ct) { /* a short one and a long one */
-            shmemx_long_put_ct(ct, large, source, 1, 1);
-            shmemx_long_put_ct(ct, large, source, LONGS, 1);
-        }
+        for (size_t count = 1; ct && count <= LONGS; count += LONGS - 1)
+            shmemx_long_put_ct(ct, large, source, count, 1);
         shmem_fence();
         shmem_long_p(&small, round, 1);
         shmem_quiet();
