@@ -17,9 +17,8 @@ log2 N messages for each barrier and each sum: 4, 6 and 8 of 16, 64 and 256 node
 round of the largest job times the rounds, with that cost in it; the time of the network is to be added once a round. PEs of one node add the time of a
 collective within a node, which [the other page](README.md) has.
 
-**A sum is not bounded by log N.** All PEs get the same bits because each folds the elements of all PEs in their order, which nodes gather: 8 bytes of each PE
-go to each node, and each PE adds them all. With 100,000 PEs that is 0.8 MB into each node, in 7 gathers of 128 KB, and 100,000 additions; with 10^6 PEs 8 MB.
-Nor is a start: PE 0 asks each node's lowest PE one question.
+A sum sends what a barrier does, an element in each message: a node folds its own PEs, then what comes in each round, so no term grows faster than log N.
+Where N is no power of two it takes one round more. **A start is not bounded by log N**: PE 0 asks each node's lowest PE one question.
 
 A start is a whole job of oshrun that does nothing: processes of one machine start one after the other, which nodes do side by side. What the
 PEs of several hosts ask of a launcher, and which of it is not log N, is counted in [the cost of a start](../guide/startup.md); watchers
@@ -27,7 +26,7 @@ and their reports in [nodes](../internals/nodes.md#watchers-and-what-they-cost);
 
 NODES, LARGE = (2, 4, 16, 64, 256), {1000: "100,000 PEs on 1,000 nodes", 15625: "10^6 PEs on 15,625 nodes"}
 OPERATIONS = {"barrier_all": "barrier_all", "sync_all": "sync_all", "sum": "sum of one long", "broadcast": "broadcast of one long"}
-COMPUTED = ("barrier_all", "sync_all")
+COMPUTED = ("barrier_all", "sync_all", "sum")
 RUNS = [Run(f"{name}-{nodes}", program, nodes, args, "pretended", False, rounds=3, quick=nodes <= 4)
         for name, program, args in (("barrier", "barrier", ("--small",)), ("rss", "rss", ())) for nodes in NODES] + \
        [Run(f"launch-{nodes}", "launch", nodes, (), "pretended", False, kind="timed", quick=nodes <= 4) for nodes in NODES]
@@ -42,7 +41,8 @@ def derive(run, values):
             each = ours[f"{run.key}/{name}"] / (shared if name == "broadcast" else shared * depth)
             ours[f"{run.key}/{name}.each"] = each
             if name in COMPUTED:
-                ours.update({f"{run.key}/{name}.{nodes}": each * math.ceil(math.log2(nodes)) for nodes in LARGE})
+                more = {nodes: name == "sum" and nodes & (nodes - 1) != 0 for nodes in LARGE}
+                ours.update({f"{run.key}/{name}.{nodes}": each * (math.ceil(math.log2(nodes)) + more[nodes]) for nodes in LARGE})
 
 
 def rows():

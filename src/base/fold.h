@@ -1,8 +1,8 @@
 /* The one fold of reductions: out[i] = a[i] op b[i], with a function for each kind of element and operation.
  *
  * Pure functions, any thread. `out` may be `a` or `b` itself; otherwise they must not overlap. Nothing need be aligned,
- * and the memory may be of any type. A caller that combines more than two vectors folds from the left in the order of
- * the ranks, so that results depend neither on timing nor on the algorithm. */
+ * and the memory may be of any type. A caller that combines more than two vectors folds neighbours, the lower one
+ * as `a`, in an order that does not depend on timing. */
 #ifndef BASE_FOLD_H
 #define BASE_FOLD_H
 

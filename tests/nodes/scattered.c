@@ -1,6 +1,6 @@
 /* PEs dealt out to nodes in turn, evenly and not: those of one node share memory, whatever their numbers. SHMEM_TEAM_SHARED
  * has exactly them, shmem_ptr and operations on their memory work while they compute, teams and their contexts find them,
- * and reductions of reals fold in the order of the ranks.
+ * and reductions of reals have the same bits at all PEs.
  * case: turn
  * pes: 6
  * env: LATERAL_NODE_SIZE=0,1,2 UCX_TLS=tcp,self LATERAL_PROGRESS=poll
@@ -16,6 +16,7 @@
  */
 #include "../conform/check.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -109,15 +110,15 @@ static void part_of_node(void)
     shmem_team_destroy(team);
 }
 
-/* (((x0 + x1) + x2) + ...): any other order of these terms gives other bits. */
+/* Any other order of these terms gives other bits. */
 static double term(int pe, int i)
 {
     return (pe % 2 ? -1.0 : 1.0) * (1e16 + i) / (pe + 3.0) + 1.0 / (i + pe + 1);
 }
 
-static void reduce_in_order(shmem_team_t team, int n)
+static void reduce_alike(shmem_team_t team, int n)
 {
-    int size = shmem_team_n_pes(team);
+    const int size = shmem_team_n_pes(team), next = (shmem_team_my_pe(team) + 1) % size;
     for (int i = 0; i < n; i++) {
         reals[i] = term(me, i);
         whole[i] = (long)me << 20 | i;
@@ -126,16 +127,19 @@ static void reduce_in_order(shmem_team_t team, int n)
     CHECK_EQ(shmem_double_sum_reduce(team, sums, reals, (size_t)n), 0);
     CHECK_EQ(shmem_long_max_reduce(team, sums_whole, whole, (size_t)n), 0);
     for (int i = 0; i < n; i++) {
-        double sum = term(shmem_team_translate_pe(team, 0, SHMEM_TEAM_WORLD), i);
+        double sum = 0, sizes = 0;
         long most = 0;
         for (int rank = 0; rank < size; rank++) {
             int pe = shmem_team_translate_pe(team, rank, SHMEM_TEAM_WORLD);
-            sum = rank ? sum + term(pe, i) : sum;
+            sum += term(pe, i), sizes += fabs(term(pe, i));
             most = ((long)pe << 20 | i) > most ? ((long)pe << 20 | i) : most;
         }
-        CHECK(sums[i] == sum);
+        CHECK(fabs(sums[i] - sum) <= size * __DBL_EPSILON__ * sizes);
         CHECK_EQ(sums_whole[i], most);
     }
+    shmem_team_sync(team);
+    shmem_getmem(reals, sums, (size_t)n * sizeof *sums, shmem_team_translate_pe(team, next, SHMEM_TEAM_WORLD));
+    CHECK(memcmp(reals, sums, (size_t)n * sizeof *sums) == 0);
     shmem_team_sync(team);
 }
 
@@ -144,9 +148,9 @@ static void teams(void)
     shmem_team_t back;
     shmem_team_split_strided(SHMEM_TEAM_WORLD, npes - 1, -1, npes, 0, 0, &back);
     for (int n = 1; n <= LONG; n *= 200) {
-        reduce_in_order(SHMEM_TEAM_WORLD, n);
-        reduce_in_order(SHMEM_TEAM_SHARED, n);
-        reduce_in_order(back, n);
+        reduce_alike(SHMEM_TEAM_WORLD, n);
+        reduce_alike(SHMEM_TEAM_SHARED, n);
+        reduce_alike(back, n);
     }
     CHECK_EQ(shmem_long_fcollect(back, sums_whole, (long[]){me * 10L}, 1), 0);
     for (int i = 0; i < npes; i++)

@@ -4,7 +4,8 @@
  * Members of a team call the same collectives in the same order, one thread at a time per team. Their addresses are
  * symmetric memory. Every collective keeps two rules: nobody reads a member's source, nor writes its dest, before that
  * member has called; and when a member returns, nobody reads its source any more and its dest is whole. Reductions and
- * scans are left folds in the order of the ranks, so all members get the same bits in every run. */
+ * scans fold from the left in the order of the ranks, or first on each node and then neighbouring nodes (reduce.c), so all members get
+ * the same bits, in every run on the same nodes. */
 #ifndef UCCS_COLL_COLL_H
 #define UCCS_COLL_COLL_H
 

@@ -1,6 +1,5 @@
 /* Small data of blocking collectives over nodes: the members of a node put their data into their lead's buffer, the leads
- * gather all nodes' buffers (uccs/team/nodes.h), then every member reads what all nodes have brought, and folds by itself in
- * reductions. A gather is one message per node and round, whatever the collective. */
+ * gather all nodes' buffers (uccs/team/nodes.h), then every member reads what all nodes have brought. A gather is one message per node and round, whatever the collective. */
 #include "uccs/coll/inner.h"
 
 #include "base/copy.h"
@@ -69,32 +68,3 @@ static bool exchange_blocks(struct uccs_coll *c)
 }
 
 uccs_coll_step *const uccs_gather_alltoall[] = {exchange_blocks, 0};
-
-/* --- Folds */
-
-static void give_elements(const void *coll, char *to, size_t at, size_t n)
-{
-    const struct uccs_coll *c = coll;
-    memcpy(to, c->source + at * c->element, n * c->element);
-}
-
-static void fold_elements(const void *coll, const char *from, int rank, size_t at, size_t n)
-{
-    const struct uccs_coll *c = coll;
-    char *dest = c->dest + at * c->element;
-    const int last = uccs_coll_last(c);
-    if (rank == 0 && last < 0)
-        memset(dest, 0, n * c->element);
-    else if (rank == 0)
-        memcpy(dest, from, n * c->element);
-    else if (rank <= last)
-        c->fold(dest, dest, from, n);
-}
-
-static bool fold_vectors(struct uccs_coll *c)
-{
-    gather_units(c, c->element, c->n, give_elements, fold_elements);
-    return true;
-}
-
-uccs_coll_step *const uccs_gather_fold[] = {fold_vectors, 0};

@@ -7,7 +7,8 @@
  *                          bytes to that member, store or fold those of another one
  *   memory                 members are a team, buffers are symmetric memory. All come, each does its share of the copying
  *                          and folding from and to the others' memory, all leave (memory.c, share.c); over nodes small data
- *                          travels with the flag (gather.c, bcast.c), long data goes straight to one member of each node (rail.c)
+ *                          travels with the flag (gather.c, bcast.c), long data goes straight to one member of each node (rail.c), and
+ *                          vectors are folded on the way (reduce.c)
  *
  * A blocking collective is started and waited for by its caller (uccs_coll_run). A split-phase one is a task, which every
  * test, every waiting thread and the progress thread advance (uccs_coll_start). One thread at a time advances it.
@@ -129,9 +130,9 @@ struct uccs_by_memory {
     uint64_t number;                  /* 1, 2, ... among the split-phase ones of the team */
     uint64_t turn;                    /* 1, 2, ... among its brief ones that move data */
     int looked;
-    size_t at, piece, end; /* bytes or elements of a plan in pieces: done, under way, all */
-    char *room, *sums;     /* the others' parts, and a scan's result */
-    const size_t *starts;  /* of a collect: where the blocks begin in dest, and the last one ends; in `owned` */
+    size_t at, piece;     /* elements of a plan in pieces: done, under way */
+    char *room, *sums;    /* the others' parts, and the result */
+    const size_t *starts; /* of a collect: where the blocks begin in dest, and the last one ends; in `owned` */
     struct uccs_node_allgather meeting; /* of a split-phase one */
     struct uccs_request under_way;      /* gets and puts of my share */
     uint32_t held;                      /* internal puts that still read my memory; acquire */
@@ -296,8 +297,13 @@ static inline void uccs_coll_await(const struct uccs_team *team, int rank)
 void uccs_coll_take(struct uccs_coll *coll, void *to, const void *from, int rank, size_t bytes);
 
 /* Steps of several plans: all members come, so that their memory may be used; my operations are complete and my memory is mine
- * again; all leave; those of this node meet. */
+ * again; all leave; those of this node meet, or all in a split-phase one. */
 uccs_coll_step uccs_coll_come, uccs_coll_settled, uccs_coll_leave, uccs_coll_meet_near;
+/* Steps that put split-phase ones of a team in their order: the ones before have passed their turn; pass mine. */
+uccs_coll_step uccs_coll_await_turn, uccs_coll_pass_turn;
+/* Runs a part that takes long, and that goes to the next step: of a split-phase one without the list's lock. Returns what the step
+ * returns. */
+bool uccs_coll_run_part(struct uccs_coll *coll, void (*part)(struct uccs_task *task));
 
 /* The last member whose data I fold: a scan's is the one before me or I, a reduction's the last of all; -1: none. */
 static inline int uccs_coll_last(const struct uccs_coll *coll)
@@ -306,9 +312,9 @@ static inline int uccs_coll_last(const struct uccs_coll *coll)
 }
 
 /* A share (share.c). do does that of member `rank`; on a node a member may do another's. Over nodes a fold takes the next piece
- * of all vectors, and give folds it and gives the result to all; memory.at and memory.end say how far that is. */
+ * of all vectors, and uccs_share_fold folds it; memory.at says how far that is. */
 void uccs_share_do(struct uccs_coll *coll, int rank);
-void uccs_share_give(struct uccs_coll *coll);
+void uccs_share_fold(struct uccs_coll *coll);
 
 /* --- Small data on one node, by slots (slots.c): plain arguments, since these are brief */
 
@@ -323,6 +329,9 @@ void uccs_slots_scan(struct uccs_team *team, fold_kernel *fold, size_t element, 
                      size_t bytes, bool inclusive);
 
 /* --- Plans over nodes */
+
+/* Returns the longest element, in bytes, that nodes can fold by uccs_gather_fold; longer vectors go in pieces. */
+size_t uccs_reduce_most(const struct uccs_nodes *nodes);
 
 extern uccs_coll_step *const uccs_gather_broadcast[], *const uccs_gather_allgather[], *const uccs_gather_alltoall[],
                                                                                           *const uccs_gather_fold[];

@@ -169,12 +169,13 @@ bool uccs_coll_leave(struct uccs_coll *c)
 
 bool uccs_coll_meet_near(struct uccs_coll *c)
 {
+    if (c->memory.later)
+        return meet_later(&c->memory);
     uccs_team_sync(&c->memory.team->nodes->near);
     return true;
 }
 
-/* What takes long runs without the list's lock in a split-phase one. `part` goes to the next step. */
-static bool run_part(struct uccs_coll *c, void (*part)(struct uccs_task *task))
+bool uccs_coll_run_part(struct uccs_coll *c, void (*part)(struct uccs_task *task))
 {
     if (c->memory.later)
         c->task.step = part;
@@ -192,26 +193,26 @@ static void share_part(struct uccs_task *task)
 
 static bool do_share(struct uccs_coll *c)
 {
-    return c->memory.nothing || run_part(c, share_part);
+    return c->memory.nothing || uccs_coll_run_part(c, share_part);
 }
 
-static void give_part(struct uccs_task *task)
+static void fold_part(struct uccs_task *task)
 {
     struct uccs_coll *c = (struct uccs_coll *)task;
-    uccs_share_give(c);
+    uccs_share_fold(c);
     c->step++;
 }
 
-static bool give_piece(struct uccs_coll *c)
+static bool fold_piece(struct uccs_coll *c)
 {
-    return !c->fold || c->memory.nothing || run_part(c, give_part);
+    return !c->fold || c->memory.nothing || uccs_coll_run_part(c, fold_part);
 }
 
 /* Goes back to the share, which takes the next piece. */
 static bool next_piece(struct uccs_coll *c)
 {
-    if (c->memory.at < c->memory.end)
-        c->step -= 4;
+    if (c->fold && c->memory.at < c->n)
+        c->step -= 3;
     return true;
 }
 
@@ -222,13 +223,18 @@ static bool store_result(struct uccs_coll *c)
         memcpy(c->dest, m->sums, c->bytes);
     free(m->sums);
     free(m->room);
-    if (m->later)
-        m->team->copied = m->number;
+    return true;
+}
+
+bool uccs_coll_pass_turn(struct uccs_coll *c)
+{
+    if (c->memory.later)
+        c->memory.team->copied = c->memory.number;
     return true;
 }
 
 /* A split-phase one does its share when those before have done theirs; over nodes, after what it has to flush. */
-static bool await_turn(struct uccs_coll *c)
+bool uccs_coll_await_turn(struct uccs_coll *c)
 {
     struct uccs_by_memory *m = &c->memory;
     if (m->later && m->team->copied + 1 != m->number)
@@ -255,11 +261,19 @@ static bool all_copied(struct uccs_coll *c)
 static uccs_coll_step *const *steps_of(const struct uccs_coll *c)
 {
     static uccs_coll_step *const now[] = {uccs_coll_come, do_share, uccs_coll_leave, 0};
-    static uccs_coll_step *const later[] = {await_turn, all_ready, do_share, tell_copied, all_copied, 0};
+    static uccs_coll_step *const later[] = {uccs_coll_await_turn, all_ready, do_share, tell_copied, all_copied, 0};
     static uccs_coll_step *const brief[] = {advance_brief, 0};
-    static uccs_coll_step *const far[] =
-        {await_turn, uccs_coll_settled, uccs_coll_come, do_share, uccs_coll_settled, give_piece, uccs_coll_settled,
-         next_piece, uccs_coll_leave,   store_result,   0};
+    static uccs_coll_step *const far[] = {uccs_coll_await_turn,
+                                          uccs_coll_settled,
+                                          uccs_coll_come,
+                                          do_share,
+                                          uccs_coll_settled,
+                                          fold_piece,
+                                          next_piece,
+                                          uccs_coll_leave,
+                                          store_result,
+                                          uccs_coll_pass_turn,
+                                          0};
     if (c->memory.team->far)
         return far;
     return c->memory.brief ? brief : c->memory.later ? later : now;
@@ -269,7 +283,7 @@ static void begin_memory(struct uccs_coll *c)
 {
     struct uccs_by_memory *m = &c->memory;
     m->looked = 0;
-    m->at = m->end = 0;
+    m->at = 0;
     m->room = m->sums = 0;
     m->brief = m->copied = false;
     m->meeting.team = 0;
@@ -277,16 +291,14 @@ static void begin_memory(struct uccs_coll *c)
         m->under_way = (struct uccs_request){0};
     m->under_way.pending = 1; /* no one's child, and with an owner: nobody frees it */
     m->held = 0;
-    if (!m->later) {
-        if (!c->step)
-            c->step = steps_of(c);
-        return;
+    if (m->later) {
+        m->number = ++m->team->posted;
+        m->brief = is_brief(c);
+        m->turn = m->brief && !m->nothing ? ++m->team->brief : 0;
     }
-    m->number = ++m->team->posted;
-    m->brief = is_brief(c);
-    m->turn = m->brief && !m->nothing ? ++m->team->brief : 0;
-    c->step = steps_of(c);
-    if (!m->team->far)
+    if (!c->step)
+        c->step = steps_of(c);
+    if (m->later && !m->team->far)
         tell_reached(c, TEAM_POSTED);
 }
 

@@ -66,7 +66,7 @@ static const struct rule {
             {FEW, SLOT_LARGE, 16, UCCS_BY_SLOTS},
             {NODE, SLOT_SMALL, INT_MAX, UCCS_BY_LEADER},
             {NODE, SIZE_MAX, INT_MAX, UCCS_BY_SHARE},
-            {NODES, NODES_GATHER_BYTES, INT_MAX, UCCS_BY_GATHER},
+            {NODES, 2 * NODES_GATHER_BYTES, INT_MAX, UCCS_BY_GATHER},
             {NODES, SIZE_MAX, INT_MAX, UCCS_BY_RAIL},
             {MESSAGES, SIZE_MAX, 1, UCCS_BY_TREE},
             {MESSAGES, 16384, INT_MAX, UCCS_BY_TREE},
@@ -140,8 +140,7 @@ static enum uccs_plan look_up(enum uccs_coll_kind kind, enum where where, int me
     return rule->plan;
 }
 
-/* Returns the bytes that all nodes' buffers have to hold. A reduction may take more than one allgather when the rails' chain
- * is long. */
+/* Returns the bytes that all nodes' buffers have to hold, or those of a reduction its lead's. */
 static size_t held_bytes(enum uccs_coll_kind kind, const struct uccs_team *team, size_t bytes)
 {
     size_t nodes = (size_t)team->nodes->count, widest = (size_t)team->nodes->widest;
@@ -149,7 +148,7 @@ static size_t held_bytes(enum uccs_coll_kind kind, const struct uccs_team *team,
     case UCCS_COLL_ALLGATHER: return bytes * nodes * widest;
     case UCCS_COLL_ALLTOALL:
     case UCCS_COLL_ALLTOALLS: return bytes * nodes * widest * (size_t)team->size;
-    case UCCS_COLL_ALLREDUCE: return bytes * widest * 2;
+    case UCCS_COLL_ALLREDUCE: return bytes * (NODES_GATHER_BYTES / uccs_reduce_most(team->nodes));
     default: return bytes;
     }
 }

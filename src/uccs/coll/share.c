@@ -173,20 +173,15 @@ static void fold_share(struct uccs_coll *c, int rank)
 
 /* --- Folding over nodes: the others' parts come into a room, piece by piece */
 
-/* A reduction's member folds its share of the elements, and gives the results to all. A scan's folds all elements of members
- * up to uccs_coll_last, and stores them when all have left. */
+/* Each member folds all elements of members up to uccs_coll_last, and stores the sums when all have left. */
 static void begin_pieces(struct uccs_coll *c)
 {
     struct uccs_by_memory *m = &c->memory;
-    const bool scan = c->kind == UCCS_COLL_SCAN;
-    const size_t size = (size_t)c->size, rank = (size_t)c->rank, most = ROOM_BYTES / (size * c->element) + 1;
-    m->at = scan ? 0 : c->n * rank / size;
-    m->end = scan ? c->n : c->n * (rank + 1) / size;
-    m->piece = m->end - m->at < most ? m->end - m->at : most;
+    const size_t size = (size_t)c->size, most = ROOM_BYTES / (size * c->element) + 1;
+    m->piece = c->n < most ? c->n : most;
     m->room = uccs_coll_room(c->call, m->piece * c->element * size);
-    m->sums = scan ? uccs_coll_room(c->call, c->bytes) : 0;
-    if (m->sums)
-        memset(m->sums, 0, c->bytes);
+    m->sums = uccs_coll_room(c->call, c->bytes);
+    memset(m->sums, 0, c->bytes);
 }
 
 static void take_pieces(struct uccs_coll *c)
@@ -194,23 +189,20 @@ static void take_pieces(struct uccs_coll *c)
     struct uccs_by_memory *m = &c->memory;
     if (!m->room)
         begin_pieces(c);
-    m->piece = m->end - m->at < m->piece ? m->end - m->at : m->piece;
+    m->piece = c->n - m->at < m->piece ? c->n - m->at : m->piece;
     const size_t bytes = m->piece * c->element;
     for (int rank = 0; bytes && rank <= uccs_coll_last(c); rank++)
         uccs_coll_take(c, m->room + (size_t)rank * bytes, c->source + m->at * c->element, rank, bytes);
 }
 
-void uccs_share_give(struct uccs_coll *c)
+void uccs_share_fold(struct uccs_coll *c)
 {
     struct uccs_by_memory *m = &c->memory;
-    const size_t bytes = m->piece * c->element, at = m->at * c->element;
+    const size_t bytes = m->piece * c->element;
     for (int rank = 1; bytes && rank <= uccs_coll_last(c); rank++)
         c->fold(m->room, m->room, m->room + (size_t)rank * bytes, m->piece);
-    if (m->sums && bytes && uccs_coll_last(c) >= 0)
-        memcpy(m->sums + at, m->room, bytes);
-    for (int i = 0; !m->sums && bytes && i < c->size; i++)
-        give_blocks(c, c->dest + at, m->room, uccs_coll_around(m->team, c->rank, i),
-                    &(struct proto_blocks){.block = bytes, .count = 1});
+    if (bytes && uccs_coll_last(c) >= 0)
+        memcpy(m->sums + m->at * c->element, m->room, bytes);
     m->at += m->piece;
 }
 

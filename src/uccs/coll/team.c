@@ -59,14 +59,16 @@ static uccs_coll_step *const *const far_plans[UCCS_COLL_NAMED][UCCS_NAMED_PLANS]
 static void run_plan(struct uccs_coll *c, enum uccs_plan plan, uccs_request_handle *request)
 {
     c->memory.later = request != 0;
+    c->memory.push = !request && (plan == UCCS_BY_PUSH || plan == UCCS_BY_RAIL);
+    c->step = far_plans[c->kind][plan];
+    if (request) /* only the rails' steps of a sum never wait */
+        c->step = c->kind == UCCS_COLL_ALLREDUCE && c->step ? uccs_rail_reduce : 0;
     if (request) {
         if (uccs_coll_start(c, request) == UCCS_OK)
             return;
         log_mistake("%s: no memory for a request", c->call);
         rte_abort(LAT_EXIT);
     }
-    c->step = far_plans[c->kind][plan];
-    c->memory.push = plan == UCCS_BY_PUSH || plan == UCCS_BY_RAIL;
     uccs_coll_run(c);
 }
 
@@ -155,14 +157,15 @@ void uccs_team_alltoalls(const char *call, struct uccs_team *team, void *dest, c
 
 /* --- Folding */
 
-/* The rails' chain of nodes folds members in the order of their places, so on scattered nodes only integers go there. A gather
- * must hold an element of each member. */
-static enum uccs_plan plan_of_fold(const struct uccs_coll *c, enum uccs_plan plan, enum kind kind)
+/* The nodes' buffers must hold an element of each member. A scan over scattered nodes cannot fold members node by node. */
+static enum uccs_plan plan_of_fold(const struct uccs_coll *c, enum uccs_plan plan)
 {
-    const bool reduces = c->kind == UCCS_COLL_ALLREDUCE;
-    if (plan == UCCS_BY_GATHER && !uccs_nodes_hold(c->memory.team->nodes, c->element))
-        plan = reduces ? UCCS_BY_RAIL : UCCS_BY_PULL;
-    return plan == UCCS_BY_RAIL && c->memory.team->nodes->order && kind > KIND_U64 ? UCCS_BY_PULL : plan;
+    const struct uccs_nodes *nodes = c->memory.team->nodes;
+    if (plan == UCCS_BY_GATHER && uccs_reduce_most(nodes) < c->element)
+        plan = UCCS_BY_RAIL;
+    if (c->kind == UCCS_COLL_SCAN && (plan == UCCS_BY_RAIL || (nodes && nodes->order)))
+        plan = c->memory.team->far ? UCCS_BY_PULL : plan;
+    return plan;
 }
 
 static void reduce_long(enum uccs_plan plan, const char *call, struct uccs_team *team, void *dest, const void *source,
@@ -170,7 +173,7 @@ static void reduce_long(enum uccs_plan plan, const char *call, struct uccs_team 
 {
     struct uccs_coll c;
     describe_fold(&c, UCCS_COLL_ALLREDUCE, call, team, dest, source, n, kind, op);
-    run_plan(&c, plan_of_fold(&c, plan, kind), request);
+    run_plan(&c, plan_of_fold(&c, plan), request);
 }
 
 void uccs_team_reduce(const char *call, struct uccs_team *team, void *dest, const void *source, size_t n,
@@ -210,6 +213,6 @@ void uccs_team_scan(const char *call, struct uccs_team *team, void *dest, const 
         struct uccs_coll c;
         describe_fold(&c, UCCS_COLL_SCAN, call, team, dest, source, n, kind, FOLD_SUM);
         c.memory.inclusive = inclusive;
-        run_plan(&c, plan_of_fold(&c, plan, kind), 0);
+        run_plan(&c, plan_of_fold(&c, plan), 0);
     }
 }

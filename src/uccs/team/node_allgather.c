@@ -57,20 +57,24 @@ static const uint64_t *allgather_flag(const struct uccs_node_allgather *gather, 
     return (const uint64_t *)(flags + flag_offset(gather, round));
 }
 
+void uccs_node_send(struct uccs_node_allgather *gather, int node, int round, size_t at, const void *from, size_t bytes)
+{
+    const struct uccs_team *team = gather->team;
+    const struct proto_address flag =
+        uccs_place_plus(uccs_nodes_line(team, node, channels[gather->channel] + FLAGS), flag_offset(gather, round));
+    const struct proto_notify set = {.what = PROTO_SIGNAL_SET, .place = flag, .value = gather->number};
+    uccs_nodes_put(uccs_nodes_lead_pe(team, node),
+                   uccs_place_plus(uccs_nodes_line(team, node, allgather_mail(gather)), at), from, bytes, &set,
+                   &gather->held);
+}
+
 /* Sends this node's first 2^round blocks to the node 2^round before it, which appends them to those it has. */
 static void allgather_send(struct uccs_node_allgather *gather, int round)
 {
-    const struct uccs_team *team = gather->team;
-    const struct uccs_nodes *nodes = team->nodes;
-    int distance = 1 << round, missing = nodes->count - distance;
-    int node = uccs_nodes_around(nodes, missing), pe = uccs_nodes_lead_pe(team, node);
-    struct proto_address flag =
-        uccs_place_plus(uccs_nodes_line(team, node, channels[gather->channel] + FLAGS), flag_offset(gather, round));
-    const struct proto_notify set = {.what = PROTO_SIGNAL_SET, .place = flag, .value = gather->number};
-    const struct proto_address at =
-        uccs_place_plus(uccs_nodes_line(team, node, allgather_mail(gather)), (uint64_t)distance * gather->block);
-    uccs_nodes_put(pe, at, uccs_node_allgather_buffer(gather, 0),
-                   (size_t)(missing < distance ? missing : distance) * gather->block, &set, &gather->held);
+    const int distance = 1 << round, missing = gather->team->nodes->count - distance;
+    uccs_node_send(gather, uccs_nodes_around(gather->team->nodes, missing), round, (size_t)distance * gather->block,
+                   uccs_node_allgather_buffer(gather, 0),
+                   (size_t)(missing < distance ? missing : distance) * gather->block);
 }
 
 static void allgather_begin(struct uccs_node_allgather *gather, struct uccs_team *team, size_t block, int channel)
@@ -94,30 +98,35 @@ static uint64_t allgather_all(const struct uccs_node_allgather *gather)
     return gather->number * (uint64_t)gather->team->nodes->near.size;
 }
 
-/* Counts this member in. Each member sees what earlier ones have written, and the last one sends the first message.
- * Never waits. */
-static void allgather_count_in(struct uccs_node_allgather *gather)
+/* Counts this member in. Each member sees what earlier ones have written. Returns true to the last one. Never waits. */
+static bool allgather_count_in(struct uccs_node_allgather *gather)
 {
     if (atomic_fetch_add_acqrel(allgather_count(gather), 1) + 1 !=
-        allgather_all(gather)) /* acquire: allgather_advance, by all */
-        return;
-    allgather_send(gather, 0);
+        allgather_all(gather)) /* acquire: uccs_node_has, by all */
+        return false;
     uccs_doorbell_wake_peers(); /* messages of the other nodes may have come before */
+    return true;
+}
+
+bool uccs_node_has(struct uccs_node_allgather *gather, int round)
+{
+    if (!gather->arrived) /* acqrel: allgather_count_in */
+        gather->arrived = atomic_load_acquire(allgather_count(gather)) >= allgather_all(gather);
+    return gather->arrived &&
+           atomic_load_acquire(allgather_flag(gather, round)) >= gather->number; /* release: the message's signal */
 }
 
 /* The members on a node meet as in a job on one node. On a crowded node they only count themselves in, and the last one
  * sends: it is running, while the lead may not be. */
-void uccs_node_allgather_start(struct uccs_node_allgather *gather)
+bool uccs_node_arrive(struct uccs_node_allgather *gather)
 {
     struct uccs_team *near = &gather->team->nodes->near;
-    if (uccs_near_counts()) {
-        allgather_count_in(gather);
-        return;
+    if (!uccs_near_counts()) {
+        uccs_near_meet(near);
+        gather->arrived = true;
+        return near->rank == 0;
     }
-    uccs_near_meet(near);
-    gather->arrived = true;
-    if (near->rank == 0)
-        allgather_send(gather, 0);
+    return allgather_count_in(gather);
 }
 
 /* Goes through the rounds as far as messages have come. Returns true when the gather is complete. Every member reads the
@@ -125,13 +134,8 @@ void uccs_node_allgather_start(struct uccs_node_allgather *gather)
 static bool allgather_advance(struct uccs_node_allgather *gather)
 {
     const struct uccs_nodes *nodes = gather->team->nodes;
-    if (!gather->arrived &&
-        atomic_load_acquire(allgather_count(gather)) < allgather_all(gather)) /* acqrel: allgather_count_in */
-        return false;
-    gather->arrived = true;
     while (1 << gather->round < nodes->count) {
-        if (atomic_load_acquire(allgather_flag(gather, gather->round)) <
-            gather->number) /* release: the message's signal */
+        if (!uccs_node_has(gather, gather->round))
             return false;
         gather->round++;
         if (nodes->near.rank == 0 && 1 << gather->round < nodes->count)
@@ -140,26 +144,27 @@ static bool allgather_advance(struct uccs_node_allgather *gather)
     return true;
 }
 
-/* At the end all members have arrived, so all have finished earlier broadcasts. */
-bool uccs_node_allgather_done(struct uccs_node_allgather *gather)
+/* All members have arrived, so all have finished earlier broadcasts. */
+void uccs_node_depart(struct uccs_node_allgather *gather)
 {
-    struct uccs_nodes *nodes = gather->team->nodes;
-    if (!allgather_advance(gather) || atomic_load_acquire(&gather->held) != 0) /* acqrel: proto_send_free */
-        return false;
-    nodes->settled = nodes->posted;
-    return true;
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_team(gather->team, gather->number)};
+    while (atomic_load_acquire(&gather->held) != 0) /* acqrel: proto_send_free */
+        uccs_pause(&wait);
+    gather->team->nodes->settled = gather->team->nodes->posted;
 }
 
 static void allgather_await(struct uccs_node_allgather *gather)
 {
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_team(gather->team, gather->number)};
-    while (!uccs_node_allgather_done(gather))
+    while (!allgather_advance(gather))
         uccs_pause(&wait);
+    uccs_node_depart(gather);
 }
 
 void uccs_node_allgather_run(struct uccs_node_allgather *gather)
 {
-    uccs_node_allgather_start(gather);
+    if (uccs_node_arrive(gather))
+        allgather_send(gather, 0);
     allgather_await(gather);
 }
 
@@ -173,7 +178,8 @@ void uccs_nodes_sync(struct uccs_team *team)
 void uccs_nodes_meet_begin(struct uccs_node_allgather *gather, struct uccs_team *team)
 {
     allgather_begin(gather, team, 0, 1);
-    allgather_count_in(gather);
+    if (allgather_count_in(gather))
+        allgather_send(gather, 0);
 }
 
 bool uccs_nodes_meet(struct uccs_node_allgather *gather)

@@ -96,10 +96,16 @@ struct uccs_node_allgather {
 void uccs_node_allgather_begin(struct uccs_node_allgather *gather, struct uccs_team *team, size_t block);
 /* Returns the block of the node `distance` behind this one; distance 0 is this node. */
 char *uccs_node_allgather_buffer(const struct uccs_node_allgather *gather, int distance);
-/* Runs it at once; or starts it, where only the members on this node meet, and says whether it is over, without waiting. */
 void uccs_node_allgather_run(struct uccs_node_allgather *gather);
-void uccs_node_allgather_start(struct uccs_node_allgather *gather);
-bool uccs_node_allgather_done(struct uccs_node_allgather *gather);
+
+/* The parts of a run, for those whose messages are others (coll/reduce.c). arrive returns true at the member that sends the first
+ * message, when the members on this node have arrived; the lead sends the others. send brings bytes to place `at` of the node's buffer,
+ * and a flag for the round. has returns true when the members on this node have arrived, and that flag here. depart returns when what
+ * this member has sent has left. Whoever departs knows that all members of all nodes have arrived. */
+bool uccs_node_arrive(struct uccs_node_allgather *gather);
+void uccs_node_send(struct uccs_node_allgather *gather, int node, int round, size_t at, const void *from, size_t bytes);
+bool uccs_node_has(struct uccs_node_allgather *gather, int round);
+void uccs_node_depart(struct uccs_node_allgather *gather);
 
 _Static_assert(TEAM_GATHER_DATA + 2 * NODES_GATHER_BYTES / CACHE_LINE == TEAM_RING_DATA &&
                    TEAM_RING_DATA + NODES_RING_ROOM / CACHE_LINE <= NODE_GROUP_LINES &&
@@ -116,7 +122,7 @@ bool uccs_nodes_meet(struct uccs_node_allgather *gather);
 
 /* Data of all members for all: n units of `unit` bytes of each. give writes some of mine, from unit `at` on, take gets the same ones of a
  * member. Units come in their order, and members in that of their ranks; but where not one unit of all members fits into the nodes'
- * buffers (uccs_nodes_hold), all units of some members come before those of others. */
+ * buffers, all units of some members come before those of others. */
 struct uccs_gather {
     struct uccs_team *team;
     size_t unit, n;
@@ -125,12 +131,6 @@ struct uccs_gather {
     void (*take)(const void *what, const char *from, int rank, size_t at, size_t n);
 };
 void uccs_nodes_gather(const struct uccs_gather *all);
-
-/* Returns true when the nodes' buffers hold a unit of each member. */
-static inline bool uccs_nodes_hold(const struct uccs_nodes *nodes, size_t unit)
-{
-    return NODES_GATHER_BYTES / (size_t)nodes->count / unit >= (size_t)nodes->widest;
-}
 
 /* Gives every member `bytes` of every member. The bytes of member r lie at all + r * bytes. */
 void uccs_nodes_allgather(struct uccs_team *team, void *all, const void *mine, size_t bytes);

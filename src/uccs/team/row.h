@@ -8,8 +8,8 @@
  *   lines 18, 19     of the split-phase collectives (src/uccs/coll/memory.c), written by the row's owner
  *   lines 20 .. 35   small slots (slots.h), written by the row's owner, read by all
  *   lines 36 .. 295  large slots
- *   lines 296 .. 314 over several nodes: allgathers, those of the split-phase collectives, broadcasts, internal puts
- *   lines 315 ..     over several nodes: the data that those bring
+ *   lines 296 .. 319 over several nodes: allgathers, those of the split-phase collectives, broadcasts, internal puts
+ *   lines 320 ..     over several nodes: the data that those bring
  *
  * Disjoint teams may hold the same area, so nothing belongs to an area as a whole.
  *
@@ -41,8 +41,9 @@
 #define TEAM_SPLIT 301
 #define TEAM_RING 306   /* 8 lines */
 #define TEAM_LANDED 314 /* in each member's row: the number of internal puts that have come for it */
-#define TEAM_GATHER_DATA 315
-#define TEAM_RING_DATA 4411
+#define TEAM_ROOMS 315  /* 5 lines, in each member's row: where partners have rooms (coll/reduce.c) */
+#define TEAM_GATHER_DATA 320
+#define TEAM_RING_DATA 4416
 #define TEAM_FLAG_AT_REST (-1L) /* the value of an unused flag of a team without an area */
 
 /* Sizes and places of slots. */
