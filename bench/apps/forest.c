@@ -4,7 +4,7 @@
 #include <petscsf.h>
 #include <petsctime.h>
 
-enum { ROOTS = 4096, LEAVES = 1024, ROUNDS = 200 };
+enum { ROOTS = 4096, LEAVES = 1024, ROUNDS = 50 };
 
 static PetscMPIInt rank, ranks;
 
