@@ -114,16 +114,12 @@ static void report(const char *name, size_t n, size_t i, bool in_place)
     SCAN(name, type, rule, exscan, 0)
 
 /* clang-format off */
-#define EACH_BITWISE(X)                                                                                    \
-    X(uchar, unsigned char)                                                                                \
-    X(ushort, unsigned short)                                                                              \
-    X(uint, unsigned int)                                                                                  \
-    X(ulong, unsigned long)                                                                                \
+#define EACH_BITWISE(X) \
+    X(uchar, unsigned char) X(ushort, unsigned short) X(uint, unsigned int) X(ulong, unsigned long) X(size, size_t) \
     X(ulonglong, unsigned long long) X(int8, int8_t) X(int16, int16_t) X(int32, int32_t) X(int64, int64_t) \
-        X(uint8, uint8_t) X(uint16, uint16_t) X(uint32, uint32_t) X(uint64, uint64_t) X(size, size_t)
-#define EACH_SIGNED(X) \
-    X(char, char)      \
-    X(schar, signed char) X(short, short) X(int, int) X(long, long) X(longlong, long long) X(ptrdiff, ptrdiff_t)
+    X(uint8, uint8_t) X(uint16, uint16_t) X(uint32, uint32_t) X(uint64, uint64_t)
+#define EACH_SIGNED(X) X(char, char) X(schar, signed char) X(short, short) X(int, int) X(long, long) \
+    X(longlong, long long) X(ptrdiff, ptrdiff_t)
 /* clang-format on */
 #define EACH_REAL(X) X(float, float) X(double, double) X(longdouble, long double)
 #define EACH_COMPLEX(X) X(complexf, float _Complex) X(complexd, double _Complex)
