@@ -92,7 +92,8 @@ def act(job, words):
         place = os.readlink(f"/proc/{of_host(job, rest[0])[0]}/ns/net")
         for pid, line, where in list(processes()):
             if where == place and (rest[1] in line and pid not in job.pids.values() if rest[1:] else "sleep" not in line):
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):   # those of a launcher that sees its daemon's end
+                    os.kill(pid, signal.SIGKILL)
     elif what == "launcher":
         job.process.kill()
     else:
