@@ -90,10 +90,11 @@ def act(job, words):
                 os.kill(pid, getattr(signal, "SIG" + rest[0]))
     elif what == "daemon":
         place = os.readlink(f"/proc/{of_host(job, rest[0])[0]}/ns/net")
-        for pid, line, where in list(processes()):
-            if where == place and (rest[1] in line and pid not in job.pids.values() if rest[1:] else "sleep" not in line):
-                with contextlib.suppress(ProcessLookupError):   # those of a launcher that sees its daemon's end
-                    os.kill(pid, signal.SIGKILL)
+        found = [pid for pid, line, where in processes() if where == place and
+                 (rest[1] in line and pid not in job.pids.values() if rest[1:] else "sleep" not in line)]
+        for how, pid in [(how, pid) for how in (signal.SIGSTOP, signal.SIGKILL) for pid in found]:   # all end at once
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, how)
     elif what == "launcher":
         job.process.kill()
     else:
