@@ -273,7 +273,7 @@ int main(void)
     with temporary() as folder:
         one, two = (build(folder, program=name, source=source.replace("NAME", f"int number(void) {{ return {i}; }}"))
                     for i, name in enumerate(("one", "two")))
-        start = "^lateral: PE 0: shmem_long_p: dest 0x[0-9a-f]+ is "
+        start = r"^lateral: PE 0: shmem_long_p: dest 0x[0-9a-f]+ (\(word\) )?is "
         result = harness.run("-n", 1, one, ":", "-n", 1, two)
         assert re.search(start + "a global variable, but PE 1 runs another program; use shmem_malloc", result.errors[0]), result
         result = harness.run("-n", 1, one, ":", "-n", 1, "env", "LATERAL_GLOBALS=0", one)
