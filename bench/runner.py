@@ -48,7 +48,7 @@ def compile_with(compiler, source, output, *more, first=()):
     output.parent.mkdir(parents=True, exist_ok=True)
     if source.suffix == ".f90":
         compiler = compiler.with_name(compiler.name.replace("mpicc", "mpifort"))
-    command = [compiler, "-O2", *first, *FLAGS.get(source.suffix, []), source, "-o", output, *more]
+    command = [compiler, *first, "-O2", *FLAGS.get(source.suffix, []), source, "-o", output, *more]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         note(f"{' '.join(map(str, command))} failed:\n{done.stderr.strip()}")
