@@ -41,7 +41,7 @@ def caption(document, figure):
     drawn = [curve for panel in figure.panels for curve in curves(document, panel)]
     names = dict.fromkeys(document["ways"][way] for way, _, _, reference in drawn if not reference)
     spread = any(value and value[0] < value[2] for _, _, values, _ in drawn for value in values)
-    return "; ".join(names) + (". Bars span the quartiles of the rounds." if spread else ". Medians alone: the rounds were not kept.")
+    return "; ".join(names) + (". Bars span the quartiles of the rounds." if spread else ". Medians alone, without spread.")
 
 
 def without_gaps(document, panel):

@@ -20,7 +20,7 @@ HEAD = """# {title}
 Written by `./dev bench {option}--report` on {when} UTC. Tree: {tree}.
 
 {processor}, {cores} cores{virtual}{hop}. Kernel {kernel}, {compiler}{ucx}.
-{rounds} rounds{seconds}, all in turns{quick}: {ways}{absent}. Values are medians over the rounds; a ratio is the median of the ratios of the rounds, with its
+{rounds}{seconds}, all in turns{quick}: {ways}{absent}. Values are medians over the rounds; a ratio is the median of the ratios of the rounds, with its
 quartiles in brackets. {noise}
 
 {text}
@@ -29,6 +29,10 @@ quartiles in brackets. {noise}
 
 def figures_file(page):
     return "results.json" if page.file == "README.md" else page.file.replace(".md", ".json")
+
+
+def in_words(rounds):
+    return "1 round" if rounds == "1" else f"{rounds} rounds"
 
 
 def titles(document):
@@ -75,7 +79,7 @@ def write_columns(heads, table, sections):
 def show(document):
     lines = document["lines"]
     write_columns(titles(document), [cells(document, line) for line in lines], [line["section"] for line in lines])
-    print(f"\nmedians of {document['rounds']} rounds; ratios: median [quartiles] over rounds; {rows.summary(lines)}")
+    print(f"\nmedians of {in_words(document['rounds'])}; ratios: median [quartiles] over rounds; {rows.summary(lines)}")
     if document["machine"]["busy"] > 0.1:
         print(f"run.py: others kept the processors {document['machine']['busy']:.0%} busy meanwhile: these figures are unreliable", file=sys.stderr)
 
@@ -95,7 +99,7 @@ def page_text(page, document, pictures):
     parts = [HEAD.format(title=page.title, option="" if page.name == "node" else f"--{page.name} ", when=document["when"], tree=document["tree"],
                          processor=about["processor"], cores=about["cores"], virtual=" of a virtual machine" if about["virtual"] else "", hop=hop,
                          kernel=about["kernel"], compiler=about["compiler"], ucx=f", UCX {about['ucx']}" if about.get("ucx") else "",
-                         quick=" (--quick)" if document["quick"] else "", rounds=document["rounds"], ways=named, noise=noise, text=page.text,
+                         quick=" (--quick)" if document["quick"] else "", rounds=in_words(document["rounds"]), ways=named, noise=noise, text=page.text,
                          seconds=f" in {document['seconds'] / 60:.0f} minutes" if document.get("seconds") else "",
                          absent="; not measured, because not here: " + ", ".join(document["absent"]) if document.get("absent") else "")]
     drawn = {figure.file: figure for figure in page.figures}
@@ -125,7 +129,7 @@ def scaled(values, unit):
 def readme_table(document, what, columns, lines):
     held = [(name, title or document["ways"][name]) for name, title in columns if name == "reference" or name in document["ways"]]
     by_key = {line["key"]: line for line in reversed(document["lines"])}
-    table = [f"| {what}, medians of {document['rounds']} rounds | " + " | ".join(title for _, title in held) + " |",
+    table = [f"| {what}, medians of {in_words(document['rounds'])} | " + " | ".join(title for _, title in held) + " |",
              "|---" + "|---:" * len(held) + "|"]
     for question, keys, *more in lines:
         there = [by_key[key] for key in keys if key in by_key]
