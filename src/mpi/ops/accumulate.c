@@ -42,15 +42,6 @@ static int update_iov(struct lmpi_target *target, const struct lmpi_operation *u
     return lmpi_class_of(status);
 }
 
-/* Changes what it has gathered; one piece may carry more than a list does. */
-static int flush_pieces(struct lmpi_target *target, const struct uccs_piece *pieces, size_t n, const struct lmpi_op *op,
-                        const struct uccs_op *options)
-{
-    return n == 1 ? uccs_accumulate(target->endpoint, target->memory, pieces->offset, pieces->local, 0,
-                                    pieces->length / op->unit, op->type, op->how, options)
-                  : uccs_accumulate_pieces(target->endpoint, target->memory, pieces, n, op->type, op->how, options);
-}
-
 /* The same without a result, many pieces with a call. */
 static int update_pieces(struct lmpi_target *target, const struct lmpi_operation *update, const struct lmpi_op *op,
                          struct lmpi_iterator *from, struct lmpi_iterator *there, MPI_Aint at,
@@ -63,14 +54,17 @@ static int update_pieces(struct lmpi_target *target, const struct lmpi_operation
     size_t n = 0;
     while (status == UCCS_OK && lmpi_iov_next(from, there, &next))
         for (size_t i = 0; i < next.count && status == UCCS_OK; i++) {
-            if (n == MOST)
-                status = flush_pieces(target, pieces, n, op, options), n = 0;
+            if (n == MOST) {
+                status =
+                    uccs_accumulate_pieces(target->endpoint, target->memory, pieces, n, op->type, op->how, options);
+                n = 0;
+            }
             pieces[n++] =
                 (struct uccs_piece){target->offset + (size_t)(at + next.there + (MPI_Aint)i * next.there_step),
                                     update->origin.address + next.here + (MPI_Aint)i * next.here_step, next.bytes};
         }
     if (status == UCCS_OK && n)
-        status = flush_pieces(target, pieces, n, op, options);
+        status = uccs_accumulate_pieces(target->endpoint, target->memory, pieces, n, op->type, op->how, options);
     return lmpi_class_of(status);
 }
 
