@@ -96,9 +96,13 @@ def children(pid):
 
 def only_child(pid, name):
     """The one child of a process, once it has this name."""
-    comm = lambda child: pathlib.Path(f"/proc/{child}/comm").read_text().strip()
-    wait_until(lambda: [comm(child) for child in children(pid)] == [name], f"process {pid} has one child, {name}")
-    return children(pid)[0]
+    def found():
+        with contextlib.suppress(OSError):      # a child that ends between the list and its name
+            return [child for child in children(pid) if pathlib.Path(f"/proc/{child}/comm").read_text().strip() == name]
+        return []
+
+    wait_until(lambda: len(found()) == 1, f"process {pid} has one child, {name}")
+    return found()[0]
 
 
 def keeper_of(job):
