@@ -21,7 +21,7 @@ Written by `./dev bench {option}--report` on {when} UTC. Tree: {tree}.
 
 {processor}, {cores} cores{virtual}{hop}. Kernel {kernel}, {compiler}{ucx}.
 {rounds}{seconds}, all in turns{quick}: {ways}{absent}. Values are medians over the rounds; a ratio is the median of the ratios of the rounds, with its
-quartiles in brackets. {noise}
+quartiles in brackets where there was more than one. {noise}
 
 {text}
 """
@@ -190,6 +190,8 @@ def write(page, document, folder=RESULTS):
 
 def main():
     import pages
+    if sys.argv[1:] not in ([], ["--check"]):
+        raise SystemExit(__doc__)
     wrong, check = [], sys.argv[1:] == ["--check"]
     for page in pages.ALL.values():
         document = json.loads((RESULTS / figures_file(page)).read_text(encoding="utf-8"))

@@ -110,6 +110,8 @@ def spread_text(spread):
     if spread is None:
         return "-"
     digits = 2 if spread[1] < 100 else 0
+    if spread[0] == spread[2]:                             # one round
+        return f"{spread[1]:.{digits}f}"
     return "{1:.{d}f} [{0:.{d}f} {2:.{d}f}]".format(*spread, d=digits)
 
 

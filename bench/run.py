@@ -9,8 +9,8 @@
     bench/run.py --guard                                  instructions of hot operations, held to their budgets
 
 One round runs every program of a page once with Lateral and with each of its peers, and the machine's own programs, in changing order, so that a
-slow moment of the machine hits all alike. The table shows medians over the rounds, and the median of the rounds' ratios
-with its quartiles. bench/pages lists programs, rows and targets. The rounds lie in build/bench/PAGE.json, saved after each program.
+slow moment of the machine hits all alike. Where --minutes are short, long programs have fewer rounds. The table shows medians over
+the rounds, and the median of the rounds' ratios with its quartiles. bench/pages lists programs, rows and targets. The rounds lie in build/bench/PAGE.json, saved after each program.
 A peer that is not here is a note and a row without its value.
 """
 import argparse

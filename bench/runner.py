@@ -266,20 +266,29 @@ class Session:
         self.rounds.rounds.append(one)
         self.rounds.save()
 
+    def affordable(self, runs, seconds):
+        """Returns those of the runs, the shortest first, that take no longer than this together."""
+        taken = []
+        for run in sorted(runs, key=self.seconds_of):
+            seconds -= self.seconds_of(run)
+            if seconds >= 0:
+                taken.append(run)
+        return [run for run in runs if run in taken]
+
     def measure(self, runs, until):
-        """Measures the rounds that these runs lack. No round but the first begins that would last beyond `until`, on the monotonic clock."""
+        """Measures the rounds that these runs lack. After the first, each round has an equal part of the time up to `until`, on the monotonic clock."""
         self.uncompiled = build(self.who, runs, self.out)
         have = {run.key: 0 if self.options.keep else len(self.rounds.of(run.key)) for run in runs}
         total, done = sum(max(0, min(self.options.rounds, run.rounds) - have[run.key]) for run in runs), 0
         for number in range(self.options.rounds):
-            if number and until and time.monotonic() + sum(self.seconds_of(run) for run in runs if have[run.key] <= number < run.rounds) > until:
-                break
-            for run in runs:
-                if have[run.key] <= number < run.rounds:
-                    done += 1
-                    if sys.stderr.isatty():
-                        print(f"\r\033[K{self.page.name} [{done}/{total}] round {number + 1}: {run.key}", end="", file=sys.stderr, flush=True)
-                    self.one_round(run, number)
+            lacking = [run for run in runs if have[run.key] <= number < run.rounds]
+            if number and until:
+                lacking = self.affordable(lacking, (until - time.monotonic()) / (self.options.rounds - number))
+            for run in lacking:
+                done += 1
+                if sys.stderr.isatty():
+                    print(f"\r\033[K{self.page.name} [{done}/{total}] round {number + 1}: {run.key}", end="", file=sys.stderr, flush=True)
+                self.one_round(run, number)
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
