@@ -91,7 +91,7 @@ def markdown(heads, table):
 
 def page_text(page, document, pictures):
     about = document["machine"]
-    hop = f"; a cache line goes from one to the other in {about['hop']:.0f} ns" if about.get("hop") else "; the time of a cache line between them was not kept"
+    hop = "; a cache line goes from one to the other in {1:.0f} ns [{0:.0f} {2:.0f}]".format(*about["hop"]) if about.get("hop") else ""
     hop += f" (common cache: {about['cache']})" if about.get("cache") else ""
     named = ", ".join(f"{title} (`{name}`)" for name, title in document["ways"].items())
     noise = "The machine had nothing else to do." if about["busy"] <= 0.1 else \

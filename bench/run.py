@@ -10,7 +10,8 @@
 
 One round runs every program of a page once with Lateral and with each of its peers, and the machine's own programs, in changing order, so that a
 slow moment of the machine hits all alike. Where --minutes are short, long programs have fewer rounds. The table shows medians over
-the rounds, and the median of the rounds' ratios with its quartiles. bench/pages lists programs, rows and targets. The rounds lie in build/bench/PAGE.json, saved after each program.
+the rounds, and the median of the rounds' ratios with its quartiles. Rounds in which others were busy, or in which a hypervisor moved
+a core, so that a cache line took longer from one to the other, are left out, unless all are. bench/pages lists programs, rows and targets. The rounds lie in build/bench/PAGE.json, saved after each program.
 A peer that is not here is a note and a row without its value.
 """
 import argparse
@@ -128,7 +129,7 @@ def measure(options, page, argv):
     who, runs = ways_of(options, page, build), chosen(options, page)
     inside = options.within or options.cluster
     about = {**machine.describe(), "tree": machine.tree(ROOT, build), "ways": {way.name: way.title for way in who}, "against": str(options.against),
-             "ours": [way.name for way in who if way.ours], "hop": None if inside and not options.cluster else runner.hop(out)}
+             "ours": [way.name for way in who if way.ours]}
     kept = runner.Rounds(path, about, options.short)
     if path.exists() and (options.keep or options.within or options.all):
         older = runner.Rounds(path, about, options.short).load()
@@ -179,10 +180,10 @@ def document_of(page, kept):
     used = {series.key.format(point) for figure in page.figures for panel in figure.panels for series in panel.series for point in panel.points}
     used.update(key for line in lines for key in (line["key"], line["reference"]) if key)
     values = {name: {key: rows.quartiles(of[key]) for key in of if key in used} for name, of in samples.items()}
-    busy = [one["busy"] for one in kept.rounds]
+    busy, hops = [one["busy"] for one in kept.rounds], [hop for one in kept.rounds for hop in one["hops"]]
     return {"page": page.name, "when": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "tree": about["tree"], "quick": kept.quick,
-            "machine": {key: about.get(key) for key in ("processor", "cores", "virtual", "kernel", "compiler", "cache", "hop", "ucx")}
-            | {"busy": statistics.median(busy) if busy else 0.0},
+            "machine": {key: about.get(key) for key in ("processor", "cores", "virtual", "kernel", "compiler", "cache", "ucx")}
+            | {"hop": rows.quartiles(hops), "busy": statistics.median(busy) if busy else 0.0},
             "rounds": str(most) if least == most else f"{least} to {most}", "seconds": sum(one.get("seconds", 0) for one in kept.rounds),
             "absent": [peer for peer in page.peers if not any(title.startswith(peer) for title in about["ways"].values())], "ways": about["ways"], "ours": about["ours"], "each": page.each,
             "failed": [[way, run, why] for (way, run), why in failed.items()], "lines": lines, "values": values}

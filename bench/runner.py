@@ -23,6 +23,7 @@ WITH_FLOOR = {"latency"}                                   # programs linked to 
 FLAGS = {".c": ["-std=gnu17", "-I", ROOT / "examples", "-I", HERE, "-Wno-deprecated-declarations"]}
 PERFTEST_TIMEOUT = 60
 MOST_BUSY, PATIENCE = 0.25, 1                              # share of the processors that others may use; seconds to wait for it
+MOVED = 1.4                                                # hops of a round that differ by more: a hypervisor has moved a core
 NEEDS = {"apps/coarray.f90": ["-fcoarray=lib", "-lcaf_openmpi"]}
 PACKAGES = {"apps/forest": ["PETSc"]}
 PYTHON = "/usr/bin/python3"                                # whose mpi4py is built for the system's MPI
@@ -162,7 +163,8 @@ def perftest(other, place, port, quick):
 
 
 class Rounds:
-    """The rounds of a page that are measured, in a file. A round is {run, busy, values: {way: {key: value}}, failed: {way: why}}."""
+    """The rounds of a page that are measured, in a file. A round is {run, busy, hops, values: {way: {key: value}}, failed: {way: why}}; hops: the
+    nanoseconds of a cache line between two cores, before and after each way."""
 
     def __init__(self, path, about, quick):
         self.path, self.about, self.quick = path, about, quick
@@ -191,7 +193,7 @@ class Rounds:
         made = {name: {} for name in names}
         for run_key in dict.fromkeys(one["run"] for one in self.rounds):
             rounds = self.of(run_key)
-            disturbed = [one["busy"] > MOST_BUSY for one in rounds]
+            disturbed = [one["busy"] > MOST_BUSY or max(one["hops"], default=0) > MOVED * min(one["hops"], default=0) for one in rounds]
             calm = [{} if bad and not all(disturbed) else one["values"] for bad, one in zip(disturbed, rounds)]
             for name in names:
                 for key in dict.fromkeys(key for values in calm for key in values.get(name, {})):
@@ -254,11 +256,12 @@ class Session:
         end = time.monotonic() + (0 if self.options.smoke else PATIENCE)
         while (busy := machine.busy()) > MOST_BUSY and time.monotonic() < end:
             pass
-        one, begin = {"run": run.key, "busy": busy, "values": {}, "failed": {}}, time.monotonic()
+        one, begin = {"run": run.key, "busy": busy, "hops": hops(self.out), "values": {}, "failed": {}}, time.monotonic()
         order = [way for way in self.who if takes(way, run) and (self.options.full or not takes_minutes(way, run))]
         turn %= len(order)
         for way in order[turn:] + order[:turn]:
             self.run_way(way, run, one)
+            one["hops"] += hops(self.out)
         for other in run.beside if any(way.name == "lateral" for way in self.who) and not self.options.against else ():
             self.run_beside(other, run, one)
         self.page.derive(run, one["values"])
@@ -299,12 +302,10 @@ def share(until, runs, others):
     return until and now + max(0, until - now) * len(runs) / max(1, len(runs) + len(others))
 
 
-def hop(out):
-    """Returns the nanoseconds of a cache line between two cores, or None."""
-    if not compile_with("cc", "floor_hop.c", out / "floor" / "floor_hop"):
-        return None
+def hops(out):
+    """Returns a list with the nanoseconds of a cache line between two cores; an empty one where there is one core."""
     done = subprocess.run([out / "floor" / "floor_hop", "--quick"], capture_output=True, text=True, check=False)
-    return json.loads(done.stdout)["results"].get("hop", [None])[0] if done.returncode == 0 else None
+    return json.loads(done.stdout)["results"].get("hop", [])[:1] if done.returncode == 0 else []
 
 
 def hosts_are_here():
