@@ -93,7 +93,7 @@ static pid_t start_pe(struct job *job, uint32_t pe)
                         .parent_pipe = job->segment.parent_pipe,
                         .cpus = job->options->bind_cores ? &cpus : NULL,
                         .signals = job->signals,
-                        .debug = debug_wants(job->options->debug, pe),
+                        .debug = set_has(&job->options->debugged, pe),
                         .files = &job->files,
                         .score = job->score};
     environment_name_pe(environment, job->segment.fd, pe, job->segment.parent_pipe);
@@ -209,7 +209,7 @@ static void ended(struct job *job, pid_t pid, int status, long kilobytes)
 static bool is_debugged(const struct job *job, pid_t pid)
 {
     uint32_t pe = (uint32_t)pid <= PIDS ? job->pe_of[pid] : 0;
-    return pe && debug_wants(job->options->debug, pe - 1);
+    return pe && set_has(&job->options->debugged, pe - 1);
 }
 
 void job_reap(struct job *job)

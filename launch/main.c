@@ -1,7 +1,7 @@
 /* oshrun, the process that the user sees and signals.
  *
  * It reads the command line, checks the programs, starts reaper (reaper.h) and supervisor (supervisor.h) and waits for them,
- * passing signals on to the supervisor. It never touches the job itself, so it can be killed at any time. */
+ * passing signals on. It never touches the job itself, so it can be killed at any time. */
 #include "spawn.h"
 #include "environment.h"
 #include "program.h"
@@ -27,6 +27,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define SUPERVISOR_MS 1000 /* for a supervisor to end the job after the reaper's death */
+#define LEFTOVERS_MS 2000  /* for what it has left behind */
+#define PATIENCE_MS 5000   /* for processes that do not die */
+
 extern char **environ;
 
 /* The bytes of the command line, which ps shows. */
@@ -41,6 +45,15 @@ static void open_standard_files(void)
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0)
             open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
+}
+
+/* Copies the words of the line, which reaper and supervisor overwrite. */
+static char **copy_words(int count, char **words)
+{
+    char **copy = say_if_null(calloc((size_t)count + 1, sizeof *copy));
+    for (int i = 0; i < count; i++)
+        copy[i] = say_if_null(strdup(words[i]));
+    return copy;
 }
 
 static void find_programs(struct options *options)
@@ -62,81 +75,18 @@ static void rename_process(const struct line *line, const char *name)
     prctl(PR_SET_NAME, name);
 }
 
-/* Dies of Ctrl-C, so that the shell stops its loop too. */
-static void die_of_interrupt(void)
+/* Reaper or supervisor was killed. The supervisor ends the job once its pipe is closed; what is left of the PEs and of what they started
+ * is oshrun's children, or gone. Returns the exit status. */
+static int supervisor_lost(int to_supervisor, bool childless, int signal)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    signal(SIGINT, SIG_DFL);
-    raise(SIGINT);
-    sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
-static int to_supervisor = -1; /* the supervisor ends the job when it is closed */
-
-/* After the reaper's death a supervisor that lives is oshrun's child. It ends the PEs and what they started once this pipe is closed, and
- * goes on when oshrun is killed meanwhile; killed first, it would leave that to oshrun alone. */
-static void end_supervisor(pid_t supervisor)
-{
-    close(to_supervisor);
-    if (waitpid(supervisor, NULL, WNOHANG) != 0)
-        return;
-    kill(supervisor, SIGCONT);
-    for (int ms = 0; ms < 1000 && waitpid(supervisor, NULL, WNOHANG) == 0; ms += 10)
-        poll(NULL, 0, 10);
-}
-
-/* Supervisor or reaper was killed. What is left of the PEs and of what they started is now oshrun's children, or gone.
- * Returns the exit status. */
-static int supervisor_lost(pid_t supervisor, bool childless, int signal)
-{
-    end_supervisor(supervisor);
-    if (childless)
-        kill_leftovers(2000);
     char whose[PATH_MAX + 128];
+    close(to_supervisor);
+    end_children(SUPERVISOR_MS, childless ? LEFTOVERS_MS : 0);
     if (signal == SIGKILL && memory_ran_out(whose, sizeof whose))
         say("memory ran out: the kernel killed the job's guard process; %s: job ended", whose);
     else
         say("the job's guard process was killed by signal %d (%s): job ended", signal, strsignal(signal));
     return STATUS_SIGNAL + signal;
-}
-
-static bool is_end(int signal)
-{
-    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
-}
-
-/* A stopped supervisor would act on no signal. */
-static void pass_on(pid_t supervisor, int signal)
-{
-    kill(supervisor, signal);
-    if (is_end(signal))
-        kill(supervisor, SIGCONT);
-    if (signal == SIGTSTP)
-        raise(SIGSTOP);
-}
-
-/* Returns the exit status of oshrun. The supervisor's status passes through the reaper to oshrun. */
-static int attend(pid_t reaper, pid_t supervisor, bool childless, const sigset_t *signals)
-{
-    bool interrupted = false;
-    for (;;) {
-        siginfo_t info;
-        int status, signal = sigwaitinfo(signals, &info);
-        if (signal == SIGCHLD && info.si_code == CLD_STOPPED && info.si_pid == reaper)
-            kill(reaper, SIGCONT); /* it must see when the supervisor dies */
-        if (signal == SIGCHLD && waitpid(reaper, &status, WNOHANG) == reaper) {
-            if (WIFSIGNALED(status))
-                return supervisor_lost(supervisor, childless, WTERMSIG(status));
-            if (interrupted && WEXITSTATUS(status) == STATUS_SIGNAL + SIGINT)
-                die_of_interrupt();
-            return WEXITSTATUS(status);
-        }
-        interrupted |= signal == SIGINT && info.si_code == SI_KERNEL;
-        if (signal > 0 && signal != SIGCHLD)
-            pass_on(supervisor, signal);
-    }
 }
 
 /* When a PE reads the terminal from the background, the signal stops its whole group. That stops oshrun, which the
@@ -149,51 +99,48 @@ static void stay_awake(void)
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-/* Runs in the reaper. Writes the supervisor's pid, or -1, into the pipe to oshrun. */
-static _Noreturn void become_reaper(struct options *options, const struct line *line, const int front[2],
-                                    const int told[2], const sigset_t *mask, pid_t oshrun)
+/* Runs in the reaper, which ends as the supervisor does. */
+static _Noreturn void become_reaper(struct options *options, const struct line *line, int front,
+                                    const sigset_t *signals, const sigset_t *mask)
 {
-    close(front[1]);
-    close(told[0]);
-    options_keep_arguments(options);
     rename_process(line, "lateral-keeper");
     stay_awake();
     prctl(PR_SET_PDEATHSIG, SIGCONT); /* when it has been stopped, oshrun's death wakes it */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    pid_t supervisor = fork();
+    const pid_t supervisor = fork();
     if (supervisor == 0) {
-        close(told[1]);
         rename_process(line, "lateral-guard");
-        supervisor_run(options, front[0], mask, oshrun);
+        supervisor_run(options, front, mask);
     }
-    bool heard = write(told[1], &supervisor, sizeof supervisor) == sizeof supervisor;
-    close(told[1]);
-    if (supervisor < 0 || !heard)
-        _exit(STATUS_FAILED); /* when oshrun is gone, the supervisor ends by itself */
-    reaper_run(supervisor, front[0]);
+    if (supervisor < 0) {
+        say("cannot start: %s", strerror(errno));
+        _exit(STATUS_FAILED);
+    }
+    close(front);
+    const int status = attend(supervisor, signals, false);
+    if (WIFEXITED(status))
+        _exit(WEXITSTATUS(status));
+    end_children(0, PATIENCE_MS);
+    die_of(WTERMSIG(status));
 }
 
-/* Starts reaper and supervisor. Returns false after one line. */
-static bool start_reaper(struct options *options, const struct line *line, const sigset_t *mask, pid_t *reaper,
-                         pid_t *supervisor)
+/* Starts reaper and supervisor, and waits for them. Returns the exit status, which passes through the reaper. */
+static int run_here(struct options *options, const struct line *line, bool childless, const sigset_t *signals,
+                    const sigset_t *mask)
 {
-    int front[2], told[2];
-    pid_t me = getpid();
-    *reaper = pipe2(front, O_CLOEXEC) == 0 && pipe2(told, O_CLOEXEC) == 0 ? fork() : -1;
-    if (*reaper == 0)
-        become_reaper(options, line, front, told, mask, me);
-    if (*reaper > 0) {
-        to_supervisor = front[1];
-        close(front[0]);
-        close(told[1]);
-        errno = EAGAIN; /* for the case that the reaper could not fork */
-        if (read(told[0], supervisor, sizeof *supervisor) == sizeof *supervisor && *supervisor > 0) {
-            close(told[0]);
-            return true;
-        }
+    int front[2];
+    const pid_t reaper = pipe2(front, O_CLOEXEC) == 0 ? fork() : -1;
+    if (reaper < 0) {
+        say("cannot start: %s", strerror(errno));
+        return STATUS_FAILED;
     }
-    say("cannot start: %s", strerror(errno));
-    return false;
+    if (reaper == 0) {
+        close(front[1]);
+        become_reaper(options, line, front[0], signals, mask);
+    }
+    close(front[0]);
+    const int status = attend(reaper, signals, true);
+    return WIFSIGNALED(status) ? supervisor_lost(front[1], childless, WTERMSIG(status)) : WEXITSTATUS(status);
 }
 
 static void check_variable(const char *entry)
@@ -240,7 +187,7 @@ int main(int argc, char **argv)
     open_standard_files();
     if (argc == 3 && strcmp(argv[1], NODE_WATCHER) == 0)
         watch_run(argv[2]);
-    options_read(&options, argc, argv);
+    options_read(&options, argc, copy_words(argc, argv));
     environment_take_wishes(&options);
     if (options.race && (options.check || options.stats || options.trace))
         say_usage("--check=race and --%s cannot be used together: run the program once with each",
@@ -249,8 +196,7 @@ int main(int argc, char **argv)
                                   : "trace");
     check_spelling(&options);
     bool elsewhere = hosts_elsewhere(&options, &hosts);
-    options_check_input(&options);
-    debug_check(options.debug, options.pes);
+    options_settle(&options);
     if (elsewhere) {
         foreign_warn(&options);
         delegate(&options, &hosts);
@@ -272,9 +218,5 @@ int main(int argc, char **argv)
         waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT) != 0; /* false: a script with children exec'ed oshrun */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     memory_watch("");
-
-    pid_t reaper, supervisor;
-    if (!start_reaper(&options, &line, &before, &reaper, &supervisor))
-        return STATUS_FAILED;
-    return attend(reaper, supervisor, childless, &signals);
+    return run_here(&options, &line, childless, &signals, &before);
 }

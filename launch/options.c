@@ -400,32 +400,24 @@ void options_read(struct options *options, int argc, char **argv)
         say_usage("--timestamp-output marks lines that pass through oshrun; with --output-filename none does");
 }
 
-void options_check_input(const struct options *options)
+/* Finds out which PEs wait for a debugger: a list of numbers, or all. */
+static void read_debug(struct options *options)
 {
-    if (options->input >= (int64_t)options->pes)
-        say_usage("--stdin %lld: this job has the PEs 0 to %u", (long long)options->input, options->pes - 1);
+    const char *list = options->debug, *all = strcmp(list, "all") == 0 ? "0-" : "";
+    char text[16];
+    struct set *pes = &options->debugged;
+    *pes = set_make(options->pes);
+    snprintf(text, sizeof text, "%s%u", all, options->pes - 1);
+    if (!set_read(pes, *all ? text : list) || (!pes->count && !pes->beyond) || strchr(list, '.'))
+        say_usage("--debug %s: expected PEs such as 1,3 or 0-2, or all", list);
+    if (pes->beyond)
+        say_usage("--debug %s: this job has the PEs 0 to %u", list, options->pes - 1);
 }
 
-void options_keep_arguments(struct options *options)
+void options_settle(struct options *options)
 {
-    if (options->trace)
-        options->trace = say_if_null(strdup(options->trace));
     if (options->debug)
-        options->debug = say_if_null(strdup(options->debug));
-    if (options->out_name)
-        options->out_name = say_if_null(strdup(options->out_name));
-    for (size_t i = 0; i < options->napps; i++) {
-        struct app *app = &options->apps[i];
-        size_t count = 0;
-        while (app->argv[count])
-            count++;
-        char **copy = say_if_null(calloc(count + 1, sizeof *copy));
-        for (size_t a = 0; a < count; a++)
-            copy[a] = say_if_null(strdup(app->argv[a]));
-        app->argv = copy;
-        if (app->wdir)
-            app->wdir = say_if_null(strdup(app->wdir));
-        for (size_t x = 0; x < app->nexports; x++)
-            app->exports[x] = say_if_null(strdup(app->exports[x]));
-    }
+        read_debug(options);
+    if (options->input >= (int64_t)options->pes)
+        say_usage("--stdin %lld: this job has the PEs 0 to %u", (long long)options->input, options->pes - 1);
 }

@@ -5,6 +5,8 @@
 #ifndef LAUNCH_OPTIONS_H
 #define LAUNCH_OPTIONS_H
 
+#include "set.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,10 +38,11 @@ struct options {
     int64_t input;        /* the PE that reads standard input, or one of OPTIONS_INPUT_* */
     bool stacks;          /* print the stacks of all PEs where the places are printed */
     bool check;
-    bool race;         /* --check=race: the layer that looks for races, in place of the one of --check */
-    bool stats;        /* print what the PEs did */
-    const char *trace; /* a file for the timeline; NULL: none */
-    const char *debug; /* PEs that wait for a debugger; NULL: none */
+    bool race;           /* --check=race: the layer that looks for races, in place of the one of --check */
+    bool stats;          /* print what the PEs did */
+    const char *trace;   /* a file for the timeline; NULL: none */
+    const char *debug;   /* as given; NULL: not at all */
+    struct set debugged; /* PEs that wait for a debugger */
     bool quiet;
     bool oversubscribe; /* more PEs than slots */
     bool root;          /* other launchers may run as root */
@@ -51,10 +54,8 @@ struct options {
 };
 
 void options_read(struct options *options, int argc, char **argv);
-/* Exits after one line when --stdin names a PE that the job does not have; to be called once their number is settled. */
-void options_check_input(const struct options *options);
-/* Copies every argument that is still needed, so that the process may overwrite its own command line. */
-void options_keep_arguments(struct options *options);
+/* Once the number of PEs is settled: reads --debug. Exits after one line when it or --stdin names a PE that the job does not have. */
+void options_settle(struct options *options);
 extern const char options_help[]; /* help.c */
 
 #endif

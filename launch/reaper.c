@@ -3,13 +3,9 @@
 #include "loop.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -89,19 +85,18 @@ static void await_death(int ms)
     sigtimedwait(&deaths, NULL, &limit);
 }
 
-void kill_leftovers(int patience_ms)
+void end_children(int wait_ms, int patience_ms)
 {
-    int64_t end = loop_now() + patience_ms;
+    const int64_t kill_at = loop_now() + wait_ms, end = kill_at + patience_ms;
     while (reap() && loop_now() < end) {
-        kill_children();
-        await_death(100);
+        const bool waits = loop_now() < kill_at;
+        if (!waits)
+            kill_children();
+        await_death(waits ? 10 : 100);
     }
 }
 
-#define PATIENCE_MS 5000   /* time for processes that do not die */
-#define SUPERVISOR_MS 1000 /* time for a supervisor to end after oshrun */
-
-static _Noreturn void die_of(int number)
+_Noreturn void die_of(int number)
 {
     sigset_t set;
     prctl(PR_SET_DUMPABLE, 0); /* the supervisor's core file is enough */
@@ -113,45 +108,33 @@ static _Noreturn void die_of(int number)
     _exit(128 + number);
 }
 
-/* Returns after news: a child has changed, or oshrun is gone, or the time is over (-1: no limit). */
-static void await_news(int deaths, int front, int ms)
+/* A stopped process would act on no signal. */
+static void pass_on(pid_t child, int signal)
 {
-    struct signalfd_siginfo info;
-    struct pollfd news[] = {{.fd = deaths, .events = POLLIN}, {.fd = front, .events = POLLIN}};
-    if (poll(news, 2, ms) > 0 && news[0].revents)
-        (void)!read(deaths, &info, sizeof info);
+    kill(child, signal);
+    if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT)
+        kill(child, SIGCONT);
 }
 
-static bool is_closed(int front)
+int attend(pid_t child, const sigset_t *signals, bool is_oshrun)
 {
-    struct pollfd news = {.fd = front, .events = POLLIN};
-    return poll(&news, 1, 0) > 0;
-}
-
-/* Waits until the supervisor is dead. Kills it when it does not end soon after oshrun; it may be stopped. Returns its
- * status. */
-static int outlive(pid_t supervisor, int front)
-{
-    sigset_t set;
-    int status = 0;
-    bool late = false;
-    sigemptyset(&set);
-    sigaddset(&set, SIGCHLD);
-    int deaths = signalfd(-1, &set, SFD_CLOEXEC);
-    while (waitpid(supervisor, &status, deaths < 0 ? 0 : WNOHANG) == 0) {
-        if (late)
-            kill(supervisor, SIGKILL);
-        late |= is_closed(front);
-        await_news(deaths, late ? -1 : front, late ? SUPERVISOR_MS : -1);
+    bool interrupted = false;
+    for (;;) {
+        siginfo_t info;
+        int status;
+        const int signal = sigwaitinfo(signals, &info);
+        const bool news = signal == SIGCHLD && waitpid(child, &status, WNOHANG | WUNTRACED) == child;
+        if (news && WIFSTOPPED(status) && is_oshrun)
+            kill(child, SIGCONT); /* the reaper must see when the supervisor dies */
+        else if (news && interrupted && WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGINT)
+            die_of(SIGINT); /* so that the shell stops its loop, too */
+        else if (news && !WIFSTOPPED(status))
+            return status;
+        if (signal <= 0 || signal == SIGCHLD)
+            continue;
+        pass_on(child, signal);
+        interrupted |= is_oshrun && signal == SIGINT && info.si_code == SI_KERNEL;
+        if (is_oshrun && signal == SIGTSTP)
+            raise(SIGSTOP);
     }
-    return status;
-}
-
-_Noreturn void reaper_run(pid_t supervisor, int front)
-{
-    int status = outlive(supervisor, front);
-    if (WIFEXITED(status))
-        _exit(WEXITSTATUS(status));
-    kill_leftovers(PATIENCE_MS);
-    die_of(WTERMSIG(status));
 }

@@ -6,18 +6,24 @@
  * - the reaper sees the supervisor die. PEs die with the supervisor (PR_SET_PDEATHSIG, and base/parent_death.h under wrapper
  *   scripts); the processes that they leave behind become children of the reaper, which is a subreaper and kills them all;
  * - oshrun does the same for the reaper.
- * A stopped supervisor sees nothing, so the reaper watches the pipe too, and kills a supervisor that does not end with oshrun. */
+ * Both wait for their child in attend. A stopped supervisor sees nothing, until the kernel tells the reaper of oshrun's death by SIGCONT, which
+ * that passes on; oshrun lets a stopped reaper go on. */
 #ifndef LAUNCH_REAPER_H
 #define LAUNCH_REAPER_H
 
+#include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
-/* Kills and reaps until no child is left. Gives up after patience_ms on processes that do not die (stuck in the kernel,
- * or of another user). The caller has blocked SIGCHLD. */
-void kill_leftovers(int patience_ms);
+/* Reaps until no child is left, for wait_ms by itself, then for patience_ms by killing; processes may not die that are stuck in the
+ * kernel, or another user's. The caller has blocked SIGCHLD. */
+void end_children(int wait_ms, int patience_ms);
 
-/* Waits for the supervisor, this process's child. front is the pipe from oshrun. Ends as the supervisor did: with its status, or by
- * its signal after a sweep. SIGCHLD is blocked. */
-_Noreturn void reaper_run(pid_t supervisor, int front);
+/* Waits for the child, and passes signals (blocked) on to it. Returns its status, as waitpid gives it. In oshrun, which the shell sees, it
+ * also dies of Ctrl-C when the job has, and stops by Ctrl-Z. */
+int attend(pid_t child, const sigset_t *signals, bool is_oshrun);
+
+/* Ends this process by the signal. */
+_Noreturn void die_of(int signal);
 
 #endif

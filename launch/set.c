@@ -2,6 +2,7 @@
 
 #include "message.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,16 +94,20 @@ int set_write(const struct set *set, uint32_t first, char *text, size_t room)
 
 bool set_read(struct set *set, const char *text)
 {
-    while (*text) {
+    for (;; text++) {
         char *end;
-        unsigned long from = strtoul(text, &end, 10), to = from;
-        if (end == text)
+        if (!isdigit((unsigned char)*text))
             return strcmp(text, "...") == 0;
-        if (*end == '-')
+        unsigned long from = strtoul(text, &end, 10), to = from;
+        if (*end == '-' && isdigit((unsigned char)end[1]))
             to = strtoul(end + 1, &end, 10);
+        if (from > to || (*end && *end != ','))
+            return false;
+        set->beyond |= to >= set->size;
         for (; from <= to && from < set->size; from++)
             set_add(set, (uint32_t)from);
-        text = *end == ',' ? end + 1 : end;
+        if (!*end)
+            return true;
+        text = end;
     }
-    return true;
 }

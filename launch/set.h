@@ -8,6 +8,7 @@
 
 struct set {
     uint32_t size, count; /* numbers are below size; count of them are in */
+    bool beyond;          /* a text had others */
     uint64_t *words;      /* bits */
 };
 

@@ -2,7 +2,6 @@
 
 #include "message.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -15,49 +14,6 @@
 #include <unistd.h>
 
 extern char **environ;
-
-/* Reads "3" or "3-5" and the comma behind it. Returns what follows, or null when that is no such text. */
-static const char *read_range(const char *text, unsigned long *first, unsigned long *last)
-{
-    char *end;
-    if (!isdigit((unsigned char)*text))
-        return NULL;
-    *first = *last = strtoul(text, &end, 10);
-    if (*end == '-' && isdigit((unsigned char)end[1]))
-        *last = strtoul(end + 1, &end, 10);
-    if (*end == ',' && end[1])
-        return end + 1;
-    return *end ? NULL : end;
-}
-
-void debug_check(const char *list, uint32_t pes)
-{
-    unsigned long first, last;
-    if (!list || strcmp(list, "all") == 0)
-        return;
-    for (const char *at = list; *at;) {
-        at = read_range(at, &first, &last);
-        if (!at || first > last)
-            say_usage("--debug %s: expected PEs such as 1,3 or 0-2, or all", list);
-        if (last >= pes)
-            say_usage("--debug %s: this job has the PEs 0 to %u", list, pes - 1);
-    }
-    if (!*list)
-        say_usage("--debug: expected PEs such as 1,3 or 0-2, or all");
-}
-
-bool debug_wants(const char *list, uint32_t pe)
-{
-    unsigned long first, last;
-    if (!list || strcmp(list, "all") == 0)
-        return list != NULL;
-    for (const char *at = list; at && *at;) {
-        at = read_range(at, &first, &last);
-        if (at && pe >= first && pe <= last)
-            return true;
-    }
-    return false;
-}
 
 /* The kernel may let only a process's own parents trace it; any debugger of the user may trace this one. */
 void debug_arm(void)
@@ -112,20 +68,6 @@ static int place(int fd, int target)
     return fd == target ? fcntl(fd, F_SETFD, 0) : dup2(fd, target);
 }
 
-/* Runs a file without an interpreter line as a shell script, as execvp does. */
-static void execute_script(const struct spawn *spawn)
-{
-    size_t count = 0;
-    while (spawn->argv[count])
-        count++;
-    char *argv[count + 2];
-    argv[0] = (char *)"sh";
-    argv[1] = (char *)spawn->path;
-    for (size_t i = 1; i <= count; i++)
-        argv[i + 1] = spawn->argv[i];
-    execve("/bin/sh", argv, spawn->envp);
-}
-
 /* Lets the kernel take this process before the launcher's when memory runs out. Where it may not be said, nothing is
  * lost. */
 static void go_first(const char *score)
@@ -157,9 +99,8 @@ static void become(const struct spawn *spawn, pid_t parent)
     sigprocmask(SIG_SETMASK, spawn->signals, NULL);
     if (spawn->debug)
         debug_arm();
-    execve(spawn->path, spawn->argv, spawn->envp);
-    if (errno == ENOEXEC)
-        execute_script(spawn);
+    execvpe(spawn->path, spawn->argv,
+            spawn->envp); /* the path has a slash; a file without an interpreter line is a script */
 }
 
 pid_t spawn(const struct spawn *spawn)

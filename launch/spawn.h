@@ -1,6 +1,5 @@
 /* Starts one PE by vfork and exec, with steps that posix_spawn has not; PEs that wait for a debugger (--debug) stop before
- * their first instruction, and a debugger attaches to each, in a pane of tmux or by hand. The supervisor's one thread calls all of
- * it but debug_check, which runs in oshrun before. */
+ * their first instruction, and a debugger attaches to each, in a pane of tmux or by hand. For the supervisor's one thread. */
 #ifndef LAUNCH_SPAWN_H
 #define LAUNCH_SPAWN_H
 
@@ -11,12 +10,6 @@
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
-
-/* Exits after one line when the list ("1,3", "0-2", "all") is none, or names a PE that the job does not have. */
-void debug_check(const char *list, uint32_t pes);
-
-/* Returns true when the list, which may be null, names the PE. */
-bool debug_wants(const char *list, uint32_t pe);
 
 /* In the child, before it executes the program: the supervisor will see it stop. */
 void debug_arm(void);

@@ -23,7 +23,7 @@
 static struct job job;
 static struct loop_watch front_watch, signal_watch;
 static int signal_fd, front_fd;
-static pid_t front_pid;
+static pid_t front_pid;     /* the reaper */
 static int64_t drain_until; /* 0: as long as the reader needs */
 
 void supervisor_signals(sigset_t *set)
@@ -42,7 +42,7 @@ static void front_ready(struct loop_watch *watch)
 {
     (void)watch;
     job_kill(&job);
-    kill_leftovers(PATIENCE_MS);
+    end_children(0, PATIENCE_MS);
     exit(STATUS_SIGNAL + SIGKILL);
 }
 
@@ -79,8 +79,8 @@ static void forwarded(int signal)
     }
 }
 
-/* The terminal's signals reach the whole foreground group: the supervisor itself, oshrun, which passes them on, and the PEs.
- * So the supervisor accepts a signal that ends the job from any sender, and other signals from oshrun alone. Lower numbers
+/* The terminal's signals reach the whole foreground group: the supervisor itself, oshrun and by it the reaper, which pass them on, and the
+ * PEs. So the supervisor accepts a signal that ends the job from any sender, and other signals from the reaper alone. Lower numbers
  * come first, so the supervisor sees Ctrl-C before the deaths that it causes. */
 static void signal_ready(struct loop_watch *watch)
 {
@@ -181,14 +181,14 @@ static void finish_job(void)
 {
     if (root_time_limit())
         drain_until = sooner(drain_until, root_time_limit() + DRAIN_MS);
-    kill_leftovers(PATIENCE_MS);
+    end_children(0, PATIENCE_MS);
     while (!output_done() && (!drain_until || loop_now() < drain_until))
         turn(wait_milliseconds_left());
 }
 
-_Noreturn void supervisor_run(struct options *options, int front, const sigset_t *signals, pid_t oshrun)
+_Noreturn void supervisor_run(struct options *options, int front, const sigset_t *signals)
 {
-    front_pid = oshrun;
+    front_pid = getppid();
     prctl(PR_SET_PDEATHSIG, SIGCONT); /* when it has been stopped, the reaper's death wakes it */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     open_sources(front);

@@ -11,8 +11,8 @@
 #include <signal.h>
 
 /* Ends the process with the job's exit status. front is the reading end of a pipe that oshrun holds open. signals is
- * the mask to give to PEs. oshrun is its pid; the supervisor passes its signals on. */
-_Noreturn void supervisor_run(struct options *options, int front, const sigset_t *signals, pid_t oshrun);
+ * the mask to give to PEs. The supervisor passes on the signals of its parent, the reaper. */
+_Noreturn void supervisor_run(struct options *options, int front, const sigset_t *signals);
 /* Gives the signals that oshrun and supervisor read from their queue instead of having them delivered. Signals that were
  * ignored at the start stay ignored. */
 void supervisor_signals(sigset_t *set);

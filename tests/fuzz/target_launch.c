@@ -51,7 +51,7 @@ static void read_line(char **words)
         free(hosts_list(&hosts, true));
         free(hosts_slice(&hosts, 1, options.pes));
     }
-    options_check_input(&options);
+    options_settle(&options);
     hosts_free(&hosts);
     away = 0;
 }

@@ -160,7 +160,7 @@ static const struct {
     {"", "-n 1 -q --check=race x", "1: x +race +quiet"},
     {"", "--check=other x", "!--check=other: expected race, or no value"},
     {"", "--check= x", "!--check=: expected race, or no value"},
-    {"", "-n 1 --trace t.json --debug 0,2 x", "1: x +trace t.json +debug 0,2"},
+    {"", "-n 3 --trace t.json --debug 0,2 x", "3: x +trace t.json +debug 0,2"},
     {"", "--trace t/ x", "!--trace t/: expected the name of a file"},
     {"", "-n 1 --allow-run-as-root --oversubscribe x", "1: x +crowd +root"},
     {"", "--version", "=0 oshrun (Lateral) " LATERAL_VERSION},
@@ -280,21 +280,18 @@ static void show_hosts(const struct hosts *hosts, bool elsewhere)
         printf(" elsewhere");
 }
 
-/* Reads the line as main.c does, overwrites its words, as the process may, and writes what is known of it. */
+/* Reads the line as main.c does, and writes what is known of it. */
 static void read_line(char *line)
 {
     struct options options;
     struct hosts hosts;
     char *words[64] = {(char *)"oshrun"}, *rest = line, *word;
     int count = 1;
-    const size_t bytes = strlen(line);
     while ((word = strsep(&rest, " ")))
         words[count++] = strcmp(word, "@") == 0 ? word + 1 : word;
     options_read(&options, count, words);
     const bool elsewhere = hosts_elsewhere(&options, &hosts);
-    options_check_input(&options);
-    options_keep_arguments(&options);
-    memset(line, 'X', bytes);
+    options_settle(&options);
     uint32_t pes = 0;
     for (size_t i = 0; i < options.napps; i++) {
         printf("%s", i ? " | " : "");
