@@ -46,7 +46,8 @@ class Job:
         words = [oshrun, "--hostfile", os.environ["TEST_HOSTFILE"], "-n", str(pes), program, *mode.split()]
         self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                         text=True, errors="replace")
-        threading.Thread(target=self.read, daemon=True).start()
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
         if not self.ready.wait(30):
             self.process.kill()
             raise SystemExit(f"the job does not start: {self.lines}")
@@ -71,6 +72,7 @@ class Job:
         while any(map(alive, self.pids.values())) and time.monotonic() < start + seconds + LEFT:
             time.sleep(0.05)
         left = [pe for pe, pid in self.pids.items() if alive(pid)]
+        self.reader.join(LEFT)      # the last lines may not be read yet
         return {"status": status, "seconds": seconds, "gone": time.monotonic() - start, "left": left, "lines": self.lines}
 
 
