@@ -1,5 +1,5 @@
 /* A PE that computes, with nobody to serve messages, receives puts, gets and the network's atomics: the network does them by itself
- * (sim), and counts (libfabric's sockets: 2 for the second argument). Messages wait for it (1), which shows that the test can tell.
+ * (sim), and counts (sim, sockets: 2 for the second argument). Messages wait for it (1), which shows that the test can tell.
  * pes: 2
  * env: LATERAL_PROGRESS=poll LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=sim:ucx UCX_TLS=tcp,self
  * prints: ^PASS$
@@ -7,8 +7,8 @@
  * case: network
  * args: 1 0
  * case: held
- * env: LATERAL_TRANSPORTS=sim,seed=5,hold=60,order=1:ucx
- * args: 1 0
+ * env: LATERAL_TRANSPORTS=sim,seed=5,hold=60,order=1,counters=4:ucx
+ * args: 1 2
  * labels: again
  * case: long
  * args: 3 0

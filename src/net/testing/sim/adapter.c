@@ -30,7 +30,7 @@ unsigned sim_able(void *peer)
 {
     (void)peer;
     return TRANSPORT_KNOWN | TRANSPORT_ONESIDED | TRANSPORT_ALONE | TRANSPORT_ATOMICS_ALONE |
-           (sim_plan.order ? TRANSPORT_ORDERS : 0);
+           (sim_plan.order ? TRANSPORT_ORDERS : 0) | (sim_plan.counters ? TRANSPORT_COUNTS : 0);
 }
 
 unsigned sim_atomics(void *peer, size_t bytes)

@@ -17,7 +17,7 @@
 
 #include "net/testing/wrapper.h"
 
-/* The plan, such as sim,seed=3,hold=50,steps=20,order=1,shares=4,words=8,most=64,bound=1:tcp. With hold=0 an operation is done when it
+/* The plan, such as sim,seed=3,hold=50,steps=20,order=1,shares=4,words=8,most=64,bound=1,counters=4:tcp. With hold=0 an operation is done when it
  * returns. */
 struct sim_plan {
     uint64_t order;  /* 1: the adapter can keep puts in order */
@@ -25,6 +25,7 @@ struct sim_plan {
     uint64_t words;  /* 4, 8, or the sum: widths of the adapter's atomics; 0: it has none */
     uint64_t most;   /* operations that the adapter works at, of a worker; later ones wait */
     uint64_t bound;  /* 1: a key is good on connections to the first worker of its process alone, as Slingshot's are */
+    uint64_t counters; /* of puts, that a process may have at a time */
 };
 
 /* What this process has done. Tests find the symbol `lateral_sim_counts`. Relaxed. */
@@ -70,6 +71,8 @@ void sim_adapter_open(void);
 int sim_adapter_move(struct sim_worker *worker);
 unsigned sim_able(void *peer);
 void *sim_share(void *start, size_t bytes);
+void *sim_share_counting(void *start, size_t bytes);
+uint64_t sim_counted(void *shared);
 int sim_pack(void *shared, void *room, size_t *bytes);
 void sim_withdraw(void *shared);
 void *sim_unpack(void *peer, const void *key, size_t bytes);

@@ -1,10 +1,10 @@
 /* Memory of the simulated network and its keys; see inner.h.
  *
- * A key names memory of a process and a word there that tells whether the memory is still shared. The adapter reads the
- * word before it copies. Invariant: entries are never used again, so that the word of an old key tells of no other
+ * A key names memory of a process and a word there that tells what peers may do with the memory. The adapter reads the
+ * word before it copies. Behind the word it counts the puts to memory that was shared for that. Invariant: entries are never used again, so that the word of an old key tells of no other
  * memory.
  *
- * An adapter does one atomic after the other. Its lock is one on a file of the process, so the lock of a process that dies is
+ * An adapter does one atomic, and one count, after the other. Its lock is one on a file of the process, so the lock of a process that dies is
  * free again; each key opens the file anew, since one opening of the file has one lock. */
 #include "net/testing/sim/inner.h"
 
@@ -21,27 +21,27 @@
 
 struct sim_key {
     pid_t pid;
-    int lock;      /* the adapter's file: the owner's descriptor in a packed key, else this process's */
-    uint64_t word; /* address of the entry's word */
+    int lock;       /* the adapter's file: the owner's descriptor in a packed key, else this process's */
+    uint64_t entry; /* its address */
     uint64_t start, bytes;
 };
+
+enum access { WITHDRAWN, OPEN, COUNTS /* peers may put, and the adapter counts that */ };
 
 struct entry {
-    uint64_t shared; /* 1: peers may access the memory; relaxed */
+    uint64_t access; /* enum access; relaxed */
+    uint64_t count;  /* of puts; written by adapters of peers behind the data, which sim_counted acquires */
     uint64_t start, bytes;
 };
 
-static uint32_t entries; /* that this process has made */
-static int adapter = -1; /* the file of this process's adapter */
-
-static struct entry *new_entry(void)
-{
-    return entries < sim_plan.shares ? calloc(1, sizeof(struct entry)) : 0;
-}
+static uint32_t entries;  /* that this process has made */
+static uint64_t counters; /* that are in use */
+static int adapter = -1;  /* the file of this process's adapter */
 
 void sim_adapter_open(void)
 {
     entries = 0;
+    counters = 0;
     if (adapter < 0)
         adapter = memfd_create("adapter", MFD_CLOEXEC);
 #ifdef PR_SET_PTRACER
@@ -49,20 +49,37 @@ void sim_adapter_open(void)
 #endif
 }
 
-void *sim_share(void *start, size_t bytes)
+static void *share_memory(void *start, size_t bytes, enum access access)
 {
-    struct entry *entry = new_entry();
+    struct entry *entry = entries < sim_plan.shares ? malloc(sizeof *entry) : 0;
     if (!entry)
         return 0;
     entries++;
-    *entry = (struct entry){1, (uint64_t)(uintptr_t)start, bytes};
+    *entry = (struct entry){.access = access, .start = (uint64_t)(uintptr_t)start, .bytes = bytes};
     return entry;
+}
+
+void *sim_share(void *start, size_t bytes)
+{
+    return share_memory(start, bytes, OPEN);
+}
+
+void *sim_share_counting(void *start, size_t bytes)
+{
+    void *shared = counters < sim_plan.counters ? share_memory(start, bytes, COUNTS) : 0;
+    counters += shared != 0;
+    return shared;
+}
+
+uint64_t sim_counted(void *shared)
+{
+    return __atomic_load_n(&((struct entry *)shared)->count, __ATOMIC_ACQUIRE);
 }
 
 int sim_pack(void *shared, void *room, size_t *bytes)
 {
     const struct entry *entry = shared;
-    const struct sim_key key = {getpid(), adapter, (uint64_t)(uintptr_t)&entry->shared, entry->start, entry->bytes};
+    const struct sim_key key = {getpid(), adapter, (uint64_t)(uintptr_t)entry, entry->start, entry->bytes};
     const bool fits = sizeof key <= *bytes;
     if (fits)
         memcpy(room, &key, sizeof key);
@@ -74,7 +91,8 @@ int sim_pack(void *shared, void *room, size_t *bytes)
 void sim_withdraw(void *shared)
 {
     struct entry *entry = shared;
-    __atomic_store_n(&entry->shared, 0, __ATOMIC_RELAXED);
+    counters -= entry->access == COUNTS;
+    __atomic_store_n(&entry->access, WITHDRAWN, __ATOMIC_RELAXED);
 }
 
 void *sim_unpack(void *peer, const void *packed, size_t bytes)
@@ -109,24 +127,40 @@ static bool copy_bytes(const struct sim_key *key, uint64_t there, void *here, si
     return done == (ssize_t)bytes;
 }
 
-static bool is_shared(const struct sim_key *key, uint64_t there, size_t bytes)
+/* Returns enum access. */
+static uint64_t access_to(const struct sim_key *key, uint64_t there, size_t bytes)
 {
-    uint64_t shared = 0;
-    if (there >= key->start && there + bytes <= key->start + key->bytes &&
-        copy_bytes(key, key->word, &shared, sizeof shared, false) && shared == 1)
-        return true;
-    sim_count(&lateral_sim_counts.refused);
-    return false;
+    uint64_t access = WITHDRAWN;
+    if (there < key->start || there + bytes > key->start + key->bytes ||
+        !copy_bytes(key, key->entry + offsetof(struct entry, access), &access, sizeof access, false) ||
+        access == WITHDRAWN)
+        sim_count(&lateral_sim_counts.refused);
+    return access;
+}
+
+static bool count_put(const struct sim_key *key)
+{
+    const uint64_t at = key->entry + offsetof(struct entry, count);
+    uint64_t count = 0;
+    if (flock(key->lock, LOCK_EX) != 0)
+        return false;
+    const bool had = copy_bytes(key, at, &count, sizeof count, false);
+    count++;
+    const bool done = had && copy_bytes(key, at, &count, sizeof count, true);
+    flock(key->lock, LOCK_UN);
+    return done;
 }
 
 bool sim_read(const struct sim_key *key, uint64_t there, void *here, size_t bytes)
 {
-    return is_shared(key, there, bytes) && copy_bytes(key, there, here, bytes, false);
+    return access_to(key, there, bytes) == OPEN && copy_bytes(key, there, here, bytes, false);
 }
 
 bool sim_write(const struct sim_key *key, uint64_t there, const void *here, size_t bytes)
 {
-    return is_shared(key, there, bytes) && copy_bytes(key, there, (void *)(uintptr_t)here, bytes, true);
+    const uint64_t access = access_to(key, there, bytes);
+    return access != WITHDRAWN && copy_bytes(key, there, (void *)(uintptr_t)here, bytes, true) &&
+           (access == OPEN || count_put(key));
 }
 
 /* --- Atomics */

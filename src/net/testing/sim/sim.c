@@ -15,15 +15,12 @@ static const char *read_setting(const char *name, const char *value)
     const struct {
         const char *name;
         uint64_t *field;
-    } settings[] = {{"order", &sim_plan.order},
-                    {"shares", &sim_plan.shares},
-                    {"words", &sim_plan.words},
-                    {"most", &sim_plan.most},
-                    {"bound", &sim_plan.bound}};
+    } settings[] = {{"order", &sim_plan.order}, {"shares", &sim_plan.shares}, {"words", &sim_plan.words},
+                    {"most", &sim_plan.most},   {"bound", &sim_plan.bound},   {"counters", &sim_plan.counters}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (strcmp(name, settings[i].name) == 0)
             return wrapper_number(value, settings[i].field) ? 0 : "LATERAL_TRANSPORTS: a number is missing";
-    return "LATERAL_TRANSPORTS: sim takes seed, hold, steps, order, shares, words, most and bound";
+    return "LATERAL_TRANSPORTS: sim takes seed, hold, steps, order, shares, words, most, bound and counters";
 }
 
 /* Returns null, or a text that says what is wrong. */
@@ -151,6 +148,8 @@ __attribute__((visibility("default"))) const struct transport lateral_transport 
     .close = wrapper_close,
     .able = sim_able,
     .share = sim_share,
+    .share_counting = sim_share_counting,
+    .counted = sim_counted,
     .pack = sim_pack,
     .withdraw = sim_withdraw,
     .unpack = sim_unpack,
