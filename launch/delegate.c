@@ -126,7 +126,7 @@ static struct launcher choose(const struct options *options, const struct hosts 
 
 static bool is_ours(const char *entry)
 {
-    static const char *const fronts[] = {"SHMEM_", "SMA_", "LATERAL_", "UCX_"};
+    static const char *const fronts[] = {"SHMEM_", "SMA_", "LATERAL_", "UCX_", "FI_"};
     for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++)
         if (strncmp(entry, fronts[i], strlen(fronts[i])) == 0)
             return true;

@@ -33,7 +33,7 @@ const char options_help[] =
     "\n"
     "Other hosts are reached by the launcher that is there: in a Slurm allocation of several nodes\n"
     "srun, else prterun, mpirun or mpiexec.hydra, or what LATERAL_LAUNCHER names. oshrun says which and\n"
-    "stays in front of it. SHMEM_, SMA_, LATERAL_ and UCX_ variables are passed on.\n"
+    "stays in front of it. SHMEM_, SMA_, LATERAL_, UCX_ and FI_ variables are passed on.\n"
     "\n"
     "-n, -N, -x and --wdir belong to the program they stand before, the others to the whole job.\n"
     "Options by which other launchers place or tune (--map-by, --mca KEY VALUE, ...) are ignored.\n"

@@ -67,6 +67,12 @@ def test_uccs():
           {"LATERAL_NODE_SIZE": "2"})  # by which these programs know who is near
 
 
+def test_ofi():
+    """Over libfabric's tcp: order, puts and gets, atomics, sums."""
+    whole(mpirun, "mpirun", lambda stem, count: stem in ("amo_standard", "coll_reduce", "order", "rma_nbi", "signal_put"),
+          env={"LATERAL_TRANSPORTS": "ofi", "FI_PROVIDER": "tcp"})
+
+
 def dealt(pick):
     whole(mpirun, "mpirun", pick, start='mpirun --oversubscribe --bind-to none --map-by node --host h1:2,h2:2 -x UCX_TLS')
 

@@ -89,16 +89,16 @@ def test_open_mpi():
 
 
 def test_open_mpi_variables():
-    """Open MPI and PRRTE pass on the variables of this library and of UCX, and no others."""
+    """Open MPI and PRRTE pass on the variables of this library, of UCX and libfabric, and no others."""
     for version in (OPEN_MPI, "mpirun (Open MPI) 5.0.3"):
         with launchers(mpirun=version) as folder:
-            env = {"PATH": folder, "UCX_TLS": "tcp", "SHMEM_DEBUG": "", "SMA_X": "1", "LATERAL_LANES": "3", "LATERAL_JOB": "1:2:3", "UC_X": "1", "XSHMEM_": "1", "LATERAL": "1"}
+            env = {"PATH": folder, "UCX_TLS": "tcp", "FI_PROVIDER": "tcp", "SHMEM_DEBUG": "", "SMA_X": "1", "LATERAL_LANES": "3", "LATERAL_JOB": "1:2:3", "UC_X": "1", "XSHMEM_": "1", "LATERAL": "1"}
             lines = run("-q", "--host", "a", "-n", 1, "p", ":", "-n", 1, "q", env=env).lines
             colon = lines.index(":")
             for part in (lines[:colon], lines[colon:]):
                 names = {part[i + 1] for i, word in enumerate(part) if word == "-x"}
                 ours = {name for name in names if not name.startswith("UCX_") or name == "UCX_TLS"}
-                assert ours == {"UCX_TLS", "SHMEM_DEBUG", "SMA_X", "LATERAL_LANES", "LATERAL_JOB"}, names
+                assert ours == {"UCX_TLS", "FI_PROVIDER", "SHMEM_DEBUG", "SMA_X", "LATERAL_LANES", "LATERAL_JOB"}, names
 
 
 def test_prrte():
