@@ -1,9 +1,7 @@
-#include "crash.h"
+#include "report.h"
 
 #include "base/symbolizer.h"
 #include "message.h"
-#include "location.h"
-#include "set.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -137,12 +135,13 @@ static bool print_frame(const struct node_crash *crash, uint32_t number)
     return strcmp(readable, "main") != 0;
 }
 
-void crash_print(const struct node *node, const struct node_crash *crashes)
+void crash_print(const struct view *view)
 {
+    const struct node *node = view->node;
     struct crashes found = {0};
     for (uint32_t index = 0; index < node->size; index++)
-        if (atomic_load_acquire(&crashes[index].state)) /* release: the PE */
-            add_crash(&found, index, node->size, &crashes[index]);
+        if (atomic_load_acquire(&view->crashes[index].state)) /* release: the PE */
+            add_crash(&found, index, node->size, &view->crashes[index]);
     for (size_t i = 0; i < found.count; i++) {
         const struct node_crash *first = found.crash[i].first;
         print_head(&found.crash[i], node->first);

@@ -3,7 +3,6 @@
 #include "base/patience.h"
 #include "base/tool.h"
 #include "environment.h"
-#include "front.h"
 #include "message.h"
 #include "program.h"
 

@@ -1,10 +1,17 @@
-/* Jobs on other hosts: a launcher that reaches them takes over. One thread. */
+/* Jobs on other hosts: a launcher that reaches them takes over, and oshrun stays in front of it. One thread. */
 #ifndef LAUNCH_DELEGATE_H
 #define LAUNCH_DELEGATE_H
 
 #include "hosts.h"
 
-/* Replaces this process by a launcher, or exits with one line when there is none. */
+/* Opens the place where PE 0's watcher will call oshrun, and puts it into the environment (LATERAL_JOB). Before front_run. */
+void front_open(void);
+
+/* Runs the launcher with these words. It stays in oshrun's process group, so a terminal's signals reach both. Returns the exit status
+ * of the job: the one that a watcher has told, else the launcher's. */
+int front_run(char **words, const struct options *options);
+
+/* Runs the job by a launcher and exits as it ends, or exits with one line when there is none. */
 _Noreturn void delegate(const struct options *options, const struct hosts *hosts);
 
 #endif

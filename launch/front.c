@@ -1,7 +1,7 @@
 /* oshrun stays in front of the launcher that it has handed a job over to. It passes signals on, counts --timeout, and asks PE 0's watcher
  * (watch.c) for the job's report: at the time limit, at Ctrl-\ and for oshrun --status. The watcher calls it; where none has come, as
  * long as PEs have not called shmem_init, there is a line in place of the report. */
-#include "front.h"
+#include "delegate.h"
 
 #include "channel.h"
 #include "loop.h"

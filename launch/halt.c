@@ -1,6 +1,3 @@
-#include "halt.h"
-
-#include "base/symbolizer.h"
 #include "location.h"
 
 #include <elf.h>
@@ -243,73 +240,54 @@ static void keep_state(struct program *p, bool back)
         p->kept[p->depth++] = p->now;
 }
 
-static void run_cfa(struct program *p, unsigned op)
+static void set_cfa(struct program *p, uint64_t number, int64_t offset)
 {
-    struct bytes *code = &p->code;
-    const bool scaled = op == 0x12 || op == 0x13;
-    if (op != 0x0e && op != 0x13)
-        p->now.cfa_register = take_leb(code, false);
-    if (op != 0x0d)
-        p->now.cfa_offset = (int64_t)take_leb(code, scaled) * (scaled ? p->scale : 1);
+    p->now.cfa_register = number;
+    p->now.cfa_offset = offset;
     p->now.strange = false;
 }
 
-static void run_rule(struct program *p, unsigned op)
+/* Rules whose place is in another register, or an expression, are lost. */
+static void run_one(struct program *p)
 {
-    const uint64_t number = take_leb(&p->code, false);
+    struct bytes *code = &p->code;
+    const unsigned byte = (unsigned)take_bytes(code, 1), op = byte & 0xc0 ? byte & 0xc0 : byte;
+    static const uint64_t numbered = 0x5733e0; /* codes, as bits, whose first operand is a register */
+    const uint64_t number = op < 0x40 && numbered >> op & 1 ? take_leb(code, false) : byte & 63;
     switch (op) {
-    case 0x05: set_rule(p, number, SAVED, (int64_t)take_leb(&p->code, false)); break;
-    case 0x11: set_rule(p, number, SAVED, (int64_t)take_leb(&p->code, true)); break;
-    case 0x06: restore_rule(p, number); break;
+    case 0x40: p->at += number * p->step; break;
+    case 0x02: p->at += take_bytes(code, 1) * p->step; break;
+    case 0x03: p->at += take_bytes(code, 2) * p->step; break;
+    case 0x04: p->at += take_bytes(code, 4) * p->step; break;
+    case 0x05:
+    case 0x80: set_rule(p, number, SAVED, (int64_t)take_leb(code, false)); break;
+    case 0x11: set_rule(p, number, SAVED, (int64_t)take_leb(code, true)); break;
+    case 0x06:
+    case 0xc0: restore_rule(p, number); break;
     case 0x08: set_rule(p, number, KEPT, 0); break;
     case 0x09:
-    case 0x14:
-        take_leb(&p->code, false);
-        set_rule(p, number, LOST, 0);
-        break;
+    case 0x14: take_leb(code, false); __attribute__((fallthrough));
+    case 0x07: set_rule(p, number, LOST, 0); break;
     case 0x10:
     case 0x16:
         skip_block(p);
         set_rule(p, number, LOST, 0);
         break;
-    default: set_rule(p, number, LOST, 0); break; /* 0x07: undefined */
-    }
-}
-
-static void run_one(struct program *p)
-{
-    const unsigned byte = (unsigned)take_bytes(&p->code, 1), op = byte & 0xc0 ? byte & 0xc0 : byte;
-    switch (op) {
-    case 0x40: p->at += (byte & 63) * p->step; break;
-    case 0x80: set_rule(p, byte & 63, SAVED, (int64_t)take_leb(&p->code, false)); break;
-    case 0xc0: restore_rule(p, byte & 63); break;
-    case 0x00:
-    case 0x2d: break; /* return addresses are signed from here on, or not: see caller_of */
-    case 0x02: p->at += take_bytes(&p->code, 1) * p->step; break;
-    case 0x03: p->at += take_bytes(&p->code, 2) * p->step; break;
-    case 0x04: p->at += take_bytes(&p->code, 4) * p->step; break;
     case 0x0a:
     case 0x0b: keep_state(p, op == 0x0b); break;
-    case 0x0c:
-    case 0x0d:
-    case 0x0e:
-    case 0x12:
-    case 0x13: run_cfa(p, op); break;
+    case 0x0c: set_cfa(p, number, (int64_t)take_leb(code, false)); break;
+    case 0x0d: set_cfa(p, number, p->now.cfa_offset); break;
+    case 0x0e: set_cfa(p, p->now.cfa_register, (int64_t)take_leb(code, false)); break;
+    case 0x12: set_cfa(p, number, (int64_t)take_leb(code, true) * p->scale); break;
+    case 0x13: set_cfa(p, p->now.cfa_register, (int64_t)take_leb(code, true) * p->scale); break;
     case 0x0f:
         skip_block(p);
         p->now.strange = true;
         break;
-    case 0x2e: take_leb(&p->code, false); break;
-    case 0x05:
-    case 0x06:
-    case 0x07:
-    case 0x08:
-    case 0x09:
-    case 0x10:
-    case 0x11:
-    case 0x14:
-    case 0x16: run_rule(p, op); break;
-    default: p->code.good = false; break;
+    case 0x2e: take_leb(code, false); break;
+    case 0x00:
+    case 0x2d: break; /* return addresses are signed from here on, or not: see apply_rules */
+    default: code->good = false; break;
     }
 }
 

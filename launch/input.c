@@ -22,11 +22,9 @@ struct copy {
 };
 
 static const struct options *options;
-static int null = -1;
 static bool reopens, pumps;
 static struct loop_watch source;
 static struct copy *copies;
-static uint32_t connected;
 static char *chunk;
 static size_t filled; /* bytes of the chunk */
 static bool ended;    /* oshrun's own input is over */
@@ -127,22 +125,18 @@ static int open_pipe(uint32_t pe)
     return ends[0];
 }
 
-bool input_open(const struct options *given)
+void input_open(const struct options *given)
 {
     options = given;
     reopens = options->input == OPTIONS_INPUT_ALL && is_regular(STDIN_FILENO);
     pumps = options->input == OPTIONS_INPUT_ALL && !reopens;
     source.ready = source_ready;
-    null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (null < 0)
-        say("/dev/null: %s", strerror(errno));
     if (!pumps)
-        return null >= 0;
+        return;
     chunk = say_if_null(malloc(CHUNK));
     copies = say_if_null(calloc(options->pes, sizeof *copies));
     for (uint32_t pe = 0; pe < options->pes; pe++)
         copies[pe].fd = -1;
-    return null >= 0;
 }
 
 unsigned input_files_per_pe(void)
@@ -156,16 +150,17 @@ int input_connect(uint32_t pe)
         return reopen();
     if (pumps)
         return open_pipe(pe);
-    return options->input == (int64_t)pe ? STDIN_FILENO : null;
+    const int fd = options->input == (int64_t)pe ? STDIN_FILENO : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        say("/dev/null: %s", strerror(errno));
+        errno = EIO; /* ENOENT would mean that the program is missing */
+    }
+    return fd;
 }
 
-void input_connected(int in)
+void input_begin(void)
 {
-    if (in > STDERR_FILENO && in != null)
-        close(in);
-    if (!pumps || ++connected < options->pes)
-        return;
-    if (loop_add(STDIN_FILENO, EPOLLIN, &source) == 0)
+    if (!pumps || loop_add(STDIN_FILENO, EPOLLIN, &source) == 0)
         return;
     for (uint32_t pe = 0; pe < options->pes; pe++) /* a device that has no end to wait for, such as /dev/null */
         end_copy(&copies[pe]);

@@ -7,13 +7,12 @@
 
 #include "options.h"
 
-/* Returns false after one line. */
-bool input_open(const struct options *options);
+void input_open(const struct options *options);
 /* Returns the number of descriptors that the supervisor needs for a PE. */
 unsigned input_files_per_pe(void);
-/* Returns what the PE inherits as its standard input, or -1 with errno. */
+/* Returns what the PE inherits as its standard input, or -1 with errno. The caller closes what is above 2. */
 int input_connect(uint32_t pe);
-/* Closes the supervisor's copy after the PE has inherited it (or failed to). After the last PE, copying begins. */
-void input_connected(int in);
+/* Copying begins, once all PEs have been started. */
+void input_begin(void);
 
 #endif

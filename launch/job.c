@@ -1,6 +1,5 @@
 #include "job.h"
 
-#include "crash.h"
 #include "spawn.h"
 #include "environment.h"
 #include "input.h"
@@ -8,6 +7,7 @@
 #include "memory.h"
 #include "message.h"
 #include "output.h"
+#include "report.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -80,6 +80,12 @@ static void start_failed(struct job *job, uint32_t pe, int why)
     job_end(job, missing ? STATUS_NOT_FOUND : refused ? STATUS_NOT_EXECUTABLE : STATUS_FAILED);
 }
 
+static void close_own(int fd)
+{
+    if (fd > STDERR_FILENO)
+        close(fd);
+}
+
 static pid_t start_pe(struct job *job, uint32_t pe)
 {
     const struct app *app = app_of(job, pe);
@@ -99,13 +105,12 @@ static pid_t start_pe(struct job *job, uint32_t pe)
     environment_name_pe(environment, job->segment.fd, pe, job->segment.parent_pipe);
     if (how.cpus)
         cores_of_pe(pe, &cpus);
-    if (output_connect(pe, &how.out, &how.err) != 0)
-        return -1;
-    how.in = input_connect(pe);
-    pid_t pid = how.in < 0 ? -1 : spawn(&how);
-    int why = errno;
-    input_connected(how.in);
-    output_connected(how.out, how.err);
+    const pid_t pid = output_connect(pe, &how.out, &how.err) && (how.in = input_connect(pe)) >= 0 ? spawn(&how) : -1;
+    const int why = errno;
+    close_own(how.in);
+    close_own(how.out);
+    if (how.err != how.out)
+        close_own(how.err);
     errno = why;
     return pid;
 }
@@ -254,7 +259,7 @@ void job_check_deserted(struct job *job)
 void job_report_crashes(const struct job *job)
 {
     if (!job->options->quiet)
-        crash_print(job->view.node, job->view.crashes);
+        crash_print(&job->view);
 }
 
 void job_end(struct job *job, int status)

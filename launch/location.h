@@ -38,4 +38,8 @@ bool location_variable(const struct maps *maps, uint64_t address, char *text, si
  * addr2line or llvm-symbolizer of the system, once for each place. */
 bool location_line(struct code_location place, char *text, size_t room);
 
+/* Writes where the main thread of the process is, for which it halts it for a moment: "file.c:12" or "function + 0x12 (file)". Writes
+ * nothing when the system does not allow to look. */
+void halt_where(pid_t pid, char *text, size_t room);
+
 #endif

@@ -14,7 +14,7 @@
 #include "options.h"
 #include "base/meant.h"
 #include "rte/node.h"
-#include "watch.h"
+#include "watch_root.h"
 
 #include <errno.h>
 #include <fcntl.h>

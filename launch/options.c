@@ -20,29 +20,23 @@ enum option_id {
     PER_NODE,
     BIND,
     EXPORT,
-    TAG,
     OUTPUT,
-    STAMP,
     OUT_NAME,
     INPUT,
-    STACKS,
     TIMEOUT,
     DEADLOCK,
     STATUS,
     WDIR,
     CHECK,
-    STATS,
     TRACE,
     DEBUG,
-    QUIET,
     HOST,
     HOSTFILE,
     PLACE,
-    CROWD,
-    ROOT,
     VERSION,
     HELP,
-    NOTHING
+    NOTHING,
+    FLAG /* and the offset of a truth value in struct options */
 };
 
 #define VALUE_BEHIND_SIGN (-1) /* a value may follow "=" */
@@ -50,7 +44,7 @@ enum option_id {
 /* Every name works with one dash or two; its value is the next word or follows "=". */
 static const struct option_row {
     const char *name;
-    enum option_id id;
+    size_t id;
     int values; /* number of words that follow */
 } rows[] = {
     {"n", COUNT, 1},
@@ -62,25 +56,25 @@ static const struct option_row {
     {"ntasks-per-node", PER_NODE, 1},
     {"bind-to", BIND, 1},
     {"x", EXPORT, 1},
-    {"tag-output", TAG, 0},
-    {"label", TAG, 0},
-    {"l", TAG, 0},
+    {"tag-output", FLAG + offsetof(struct options, tag), 0},
+    {"label", FLAG + offsetof(struct options, tag), 0},
+    {"l", FLAG + offsetof(struct options, tag), 0},
     {"output", OUTPUT, 1},
-    {"timestamp-output", STAMP, 0},
+    {"timestamp-output", FLAG + offsetof(struct options, stamp), 0},
     {"output-filename", OUT_NAME, 1},
     {"stdin", INPUT, 1},
-    {"get-stack-traces", STACKS, 0},
+    {"get-stack-traces", FLAG + offsetof(struct options, stacks), 0},
     {"timeout", TIMEOUT, 1},
     {"deadlock", DEADLOCK, 1},
     {"status", STATUS, 1},
     {"wdir", WDIR, 1},
     {"wd", WDIR, 1},
     {"check", CHECK, VALUE_BEHIND_SIGN},
-    {"stats", STATS, 0},
+    {"stats", FLAG + offsetof(struct options, stats), 0},
     {"trace", TRACE, 1},
     {"debug", DEBUG, 1},
-    {"quiet", QUIET, 0},
-    {"q", QUIET, 0},
+    {"quiet", FLAG + offsetof(struct options, quiet), 0},
+    {"q", FLAG + offsetof(struct options, quiet), 0},
     {"host", HOST, 1},
     {"H", HOST, 1},
     {"hostfile", HOSTFILE, 1},
@@ -93,8 +87,8 @@ static const struct option_row {
     /* Options that place PEs. On one machine no program can see a difference. */
     {"map-by", PLACE, 1},
     {"rank-by", PLACE, 1},
-    {"oversubscribe", CROWD, 0},
-    {"allow-run-as-root", ROOT, 0}, /* Open MPI and PRRTE need it; delegate.c passes it on to them */
+    {"oversubscribe", FLAG + offsetof(struct options, oversubscribe), 0},
+    {"allow-run-as-root", FLAG + offsetof(struct options, root), 0}, /* Open MPI and PRRTE need it: delegate.c */
     /* Other launchers need these options for things that always hold here, or use them to tune parts that do not exist
      * here. An option that would change the job must not be in this list. */
     {"mca", NOTHING, 2},
@@ -233,13 +227,11 @@ static void read_hosts(struct options *options, bool file, const char *option, c
     *(file ? &options->host_file : &options->host_list) = text;
 }
 
-static void apply_option(struct options *options, struct app *app, enum option_id id, const char *option,
+static void apply_option(struct options *options, struct app *app, const struct option_row *row, const char *option,
                          const char *value)
 {
-    switch (id) {
+    switch (row->id) {
     case COUNT: app->count = read_count(option, value); break;
-    case CROWD: options->oversubscribe = true; break;
-    case ROOT: options->root = true; break;
     case PLACE: options->placing = option; break;
     case PER_NODE:
         app->per_node = read_count(option, value);
@@ -247,26 +239,22 @@ static void apply_option(struct options *options, struct app *app, enum option_i
         break;
     case BIND: options->bind_cores = read_binding(option, value); break;
     case EXPORT: read_export(app, option, value); break;
-    case TAG: options->tag = true; break;
     case OUTPUT: read_output(options, option, value); break;
-    case STAMP: options->stamp = true; break;
     case OUT_NAME: options->out_name = read_name(option, value); break;
     case INPUT: options->input = read_input(option, value); break;
-    case STACKS: options->stacks = true; break;
     case TIMEOUT: options->timeout = read_seconds(option, value); break;
     case DEADLOCK: options->deadlock = read_seconds(option, value); break;
     case STATUS: exit(status_print(read_pid(option, value)));
     case WDIR: app->wdir = value; break;
     case CHECK: read_check(options, option, value); break;
-    case STATS: options->stats = true; break;
     case TRACE: options->trace = read_name(option, value); break;
     case DEBUG: options->debug = value; break;
-    case QUIET: options->quiet = true; break;
     case HOST: read_hosts(options, false, option, value); break;
     case HOSTFILE: read_hosts(options, true, option, value); break;
     case VERSION: print_and_exit("oshrun (Lateral) " LATERAL_VERSION "\n");
     case HELP: print_and_exit(options_help);
     case NOTHING: break;
+    default: *(bool *)((char *)options + row->id - FLAG) = true; break;
     }
 }
 
@@ -327,13 +315,13 @@ static void read_option(struct options *options, struct app *app, struct reader 
     const char *given = name[bytes] ? name + bytes + 1 : NULL;
     const struct option_row *row = row_of(name, bytes);
     if (!row && (row = row_of_number(word, &given))) {
-        apply_option(options, app, row->id, row->id == COUNT ? "-n" : "-N", given);
+        apply_option(options, app, row, row->id == COUNT ? "-n" : "-N", given);
         return;
     }
     if (!row)
         refuse_option(word, name, bytes);
     name[bytes] = 0; /* messages name the option without its value */
-    apply_option(options, app, row->id, word, read_value(in, row, word, given));
+    apply_option(options, app, row, word, read_value(in, row, word, given));
 }
 
 /* Reads one program: options, then the program and its arguments up to ":" or the end. */

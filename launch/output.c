@@ -267,34 +267,19 @@ static int open_stream(struct stream *stream, uint32_t pe, struct lane *lane)
     return ends[1];
 }
 
-int output_connect(uint32_t pe, int *out, int *err)
+bool output_connect(uint32_t pe, int *out, int *err)
 {
+    struct stream *stream = &streams[(size_t)pe * output_files_per_pe()];
     *out = 1;
     *err = 2;
     if (file_name)
-        return *out = *err = files_open(file_name, pe, npes), *out < 0 ? -1 : 0;
-    if (direct)
-        return 0;
-    struct stream *stream = &streams[(size_t)pe * output_files_per_pe()];
-    *out = *err = open_stream(stream, pe, &lanes[0]);
-    if (*out >= 0 && !joined)
-        *err = open_stream(stream + 1, pe, &lanes[1]);
-    if (*err >= 0)
-        return 0;
-    int why = errno;
-    output_connected(*out, *out);
-    errno = why;
-    return -1;
-}
-
-void output_connected(int out, int err)
-{
-    if (direct && !file_name)
-        return;
-    if (out >= 0)
-        close(out);
-    if (err >= 0 && err != out)
-        close(err);
+        *err = *out = files_open(file_name, pe, npes);
+    else if (!direct) {
+        *err = *out = open_stream(stream, pe, &lanes[0]);
+        if (*out >= 0 && !joined)
+            *err = open_stream(stream + 1, pe, &lanes[1]);
+    }
+    return *err >= 0;
 }
 
 /* True for an unfinished line of PE 0. It goes out after a while, because it may be a prompt. */

@@ -19,10 +19,9 @@
 bool output_open(const struct options *options);
 /* Returns the number of descriptors that the supervisor needs for a PE. */
 unsigned output_files_per_pe(void);
-/* Makes the pipes of a PE; the PE inherits *out and *err. Returns 0, or -1 with errno. */
-int output_connect(uint32_t pe, int *out, int *err);
-/* Closes the supervisor's copies after the PE has inherited them (or failed to). */
-void output_connected(int out, int err);
+/* Makes the pipes of a PE, which inherits *out and *err. Returns whether both are there; else errno tells why. The caller closes what is
+ * above 2. */
+bool output_connect(uint32_t pe, int *out, int *err);
 /* Called after every turn of the loop. Writes new output, and sends on lines that have waited long enough. */
 void output_tick(void);
 /* Returns the milliseconds until output_tick must be called; -1: only after an event. */

@@ -170,6 +170,7 @@ static void run_job(void)
         job_start_next(&job);
         turn(0);
     }
+    input_begin();
     while (job.alive > 0)
         turn(wait_milliseconds_left());
     job_report_crashes(&job);
@@ -192,7 +193,8 @@ _Noreturn void supervisor_run(struct options *options, int front, const sigset_t
     prctl(PR_SET_PDEATHSIG, SIGCONT); /* when it has been stopped, the reaper's death wakes it */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     open_sources(front);
-    bool good = input_open(options) && output_open(options);
+    input_open(options);
+    const bool good = output_open(options);
     say_through(output_message);
     int status = good ? job_prepare(&job, options, signals) : STATUS_FAILED;
     if (status == 0) {

@@ -19,14 +19,12 @@
  * or is not connected, is told as silent, and one that is busy has BUSY_MS. Memory is bounded: PICTURE_GROUPS groups, one line a channel.
  * Only the root ends a job, once: all nodes are told the status, and each watcher ends its PEs. A watcher ends soon after the
  * last PE of its node. It writes into the node's memory `watcher`, `watch_end`, and the claim of the job's end. */
-#include "watch.h"
+#include "watch_root.h"
 
 #include "base/clock.h"
 #include "channel.h"
-#include "crash.h"
 #include "message.h"
-#include "picture.h"
-#include "watch_root.h"
+#include "report.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -138,7 +136,7 @@ static void tell_deaths(void)
     say_collect();
     say_more("%s", line);
     if (atomic_load_acquire(&view.crashes[first].state)) /* release: the PE */
-        crash_print(view.node, view.crashes);
+        crash_print(&view);
     char *text = say_collected();
     for (char *end = text; (end = strchr(end, '\n'));)
         *end = end[1] ? '\x1f' : 0;

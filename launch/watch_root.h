@@ -20,6 +20,10 @@ struct root {
     struct channel *above; /* then: to the node above; null: that is gone */
 };
 
+/* Runs as the watcher that a PE has started (watch.c). `front`: where oshrun listens that has handed the job over, as channel_write_place
+ * wrote it; empty: nowhere. */
+_Noreturn void watch_run(const char *front);
+
 /* Starts with one node, this one. The time limit begins. */
 void root_start(const struct root *root);
 /* Accepts the watchers of the other nodes, with the key of the job. Returns the routes to this process. */
