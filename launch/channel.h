@@ -54,6 +54,14 @@ void channel_close(struct channel *channel);
 void channel_write_place(char *text, const uint64_t key[2], const struct routes *routes);
 bool channel_read_place(const char *text, uint64_t key[2], struct routes *routes);
 
+/* Passes on a request of a report, of a node below or of oshrun --status here (which looks at this node by itself when it is not answered), to
+ * the node above; null: there is none. */
+void relay_ask(struct channel *above, struct channel *by, int id, int status, const char *title);
+/* Passes on a line of an answer, which the node above has sent, to who has asked. */
+void relay_answer(const char *line);
+/* A channel that has asked has ended. */
+void relay_forget(const struct channel *by);
+
 /* Frees the channels that have ended: after each turn of the loop. */
 void channels_sweep(void);
 

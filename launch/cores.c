@@ -1,6 +1,8 @@
 #include "cores.h"
 
-#include <stdio.h>
+#include "loop.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 static void allowed_set(struct cpus *cpus)
@@ -20,16 +22,9 @@ uint32_t cores_allowed(void)
 /* Returns the lowest processor of cpu's core, or cpu itself when the kernel does not say. */
 static int core_name(int cpu)
 {
-    char path[96];
-    int first = cpu;
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return cpu;
-    if (fscanf(file, "%d", &first) != 1)
-        first = cpu;
-    fclose(file);
-    return first;
+    char text[64];
+    const bool told = file_read(text, sizeof text, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+    return told ? atoi(text) : cpu;
 }
 
 /* Filled once: the core of each allowed processor, numbered from 0; -1: not allowed. */

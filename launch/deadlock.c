@@ -14,30 +14,22 @@
 /* The library's thread acts only after somebody has rung it. */
 static bool is_our_thread(pid_t pid, const char *thread)
 {
-    char path[320], name[32] = "";
-    snprintf(path, sizeof path, "/proc/%d/task/%s/comm", (int)pid, thread);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return false;
-    bool read = fgets(name, sizeof name, file) != NULL;
-    fclose(file);
-    return read && strcmp(name, NODE_SERVER "\n") == 0;
+    char name[32];
+    file_read(name, sizeof name, "/proc/%d/task/%s/comm", (int)pid, thread);
+    return strcmp(name, NODE_SERVER "\n") == 0;
 }
 
 /* The kernel shows number and arguments of the system call that a thread sleeps in. */
 static bool sleeps_until_woken(pid_t pid, const char *thread)
 {
-    char path[320];
-    long number = -1;
-    unsigned long operation = 0, limit = 1;
-    snprintf(path, sizeof path, "/proc/%d/task/%s/syscall", (int)pid, thread);
-    FILE *file = fopen(path, "re");
-    if (!file)
+    char text[256];
+    long number;
+    unsigned long operation, limit;
+    file_read(text, sizeof text, "/proc/%d/task/%s/syscall", (int)pid, thread);
+    if (sscanf(text, "%ld %*x %lx %*x %lx", &number, &operation, &limit) != 3)
         return false;
-    int read = fscanf(file, "%ld %*x %lx %*x %lx", &number, &operation, &limit);
-    fclose(file);
     operation &= FUTEX_CMD_MASK;
-    return read == 3 && number == SYS_futex && limit == 0 &&
+    return number == SYS_futex && limit == 0 &&
            (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET || operation == FUTEX_LOCK_PI);
 }
 

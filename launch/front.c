@@ -201,13 +201,6 @@ static void start_launcher(char **words, const sigset_t *before)
     _exit(STATUS_NOT_EXECUTABLE);
 }
 
-static int wait_milliseconds(int64_t timeout_at)
-{
-    const int64_t at = end_at && (!timeout_at || end_at < timeout_at) ? end_at : timeout_at;
-    const int64_t left = at - loop_now();
-    return !at ? 3600000 : left < 0 ? 0 : left < 3600000 ? (int)left : 3600000;
-}
-
 int front_run(char **words, const struct options *options)
 {
     static struct loop_watch watch = {signal_ready};
@@ -229,7 +222,7 @@ int front_run(char **words, const struct options *options)
     }
     int64_t timeout_at = timeout > 0 ? loop_now() + (int64_t)(1000 * timeout) : 0;
     while (launcher_status < 0) {
-        loop_turn(wait_milliseconds(timeout_at));
+        loop_turn(loop_until(loop_sooner(end_at, timeout_at)));
         channels_sweep();
         if (timeout_at && loop_now() >= timeout_at) {
             timeout_at = 0;
@@ -240,7 +233,7 @@ int front_run(char **words, const struct options *options)
     }
     /* A launcher may end before the watcher has told why. */
     for (int64_t end = loop_now() + TELL_MS; launcher_status && status < 0 && lost && loop_now() < end;) {
-        loop_turn((int)(end - loop_now()));
+        loop_turn(loop_until(end));
         channels_sweep();
     }
     print_report();

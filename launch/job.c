@@ -24,10 +24,7 @@
 static int raise_file_limit(struct job *job)
 {
     rlim_t need = (rlim_t)(output_files_per_pe() + input_files_per_pe()) * job->options->pes + FILES_OF_OUR_OWN;
-    if (getrlimit(RLIMIT_NOFILE, &job->files) != 0)
-        return 0;
-    struct rlimit wide = {.rlim_cur = job->files.rlim_max, .rlim_max = job->files.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &wide);
+    job->files = files_raise_limit();
     if (job->files.rlim_max == RLIM_INFINITY || job->files.rlim_max >= need)
         return 0;
     say("%u PEs need %llu open files, the limit is %llu: raise it (ulimit -Hn) or start fewer PEs", job->options->pes,
@@ -62,14 +59,9 @@ int job_prepare(struct job *job, const struct options *options, const sigset_t *
     return segment_make(&job->segment, &job->view, options) == 0 ? 0 : STATUS_FAILED;
 }
 
-static struct app *app_of(const struct job *job, uint32_t pe)
-{
-    return &job->options->apps[job->view.node->pe[pe].app];
-}
-
 static void start_failed(struct job *job, uint32_t pe, int why)
 {
-    const char *path = app_of(job, pe)->path;
+    const char *path = job_app(job, pe)->path;
     bool missing = why == ENOENT || why == ENOTDIR;
     bool refused = why == EACCES || why == ENOEXEC || why == ELIBBAD || why == EINVAL;
     if (missing && access(path, F_OK) == 0)
@@ -80,45 +72,10 @@ static void start_failed(struct job *job, uint32_t pe, int why)
     job_end(job, missing ? STATUS_NOT_FOUND : refused ? STATUS_NOT_EXECUTABLE : STATUS_FAILED);
 }
 
-static void close_own(int fd)
-{
-    if (fd > STDERR_FILENO)
-        close(fd);
-}
-
-static pid_t start_pe(struct job *job, uint32_t pe)
-{
-    const struct app *app = app_of(job, pe);
-    char **environment = job->environments[app - job->options->apps];
-    struct cpus cpus;
-    struct spawn how = {.path = app->path,
-                        .wdir = app->wdir,
-                        .argv = app->argv,
-                        .envp = environment,
-                        .segment = job->segment.fd,
-                        .parent_pipe = job->segment.parent_pipe,
-                        .cpus = job->options->bind_cores ? &cpus : NULL,
-                        .signals = job->signals,
-                        .debug = set_has(&job->options->debugged, pe),
-                        .files = &job->files,
-                        .score = job->score};
-    environment_name_pe(environment, job->segment.fd, pe, job->segment.parent_pipe);
-    if (how.cpus)
-        cores_of_pe(pe, &cpus);
-    const pid_t pid = output_connect(pe, &how.out, &how.err) && (how.in = input_connect(pe)) >= 0 ? spawn(&how) : -1;
-    const int why = errno;
-    close_own(how.in);
-    close_own(how.out);
-    if (how.err != how.out)
-        close_own(how.err);
-    errno = why;
-    return pid;
-}
-
 void job_start_next(struct job *job)
 {
     uint32_t pe = job->started;
-    pid_t pid = start_pe(job, pe);
+    pid_t pid = spawn_pe(job, pe);
     if (pid < 0) {
         start_failed(job, pe, errno);
         return;
@@ -138,7 +95,7 @@ static bool is_killed(int status)
 
 static void describe_death(struct job *job, uint32_t pe, pid_t pid, int status, long kilobytes)
 {
-    const char *path = app_of(job, pe)->argv[0];
+    const char *path = job_app(job, pe)->argv[0];
     char held[32], whose[PATH_MAX + 128];
     if (is_killed(status) && memory_ran_out(whose, sizeof whose)) {
         memory_write_size((unsigned long long)kilobytes * 1024, held, sizeof held);
@@ -252,7 +209,7 @@ void job_check_deserted(struct job *job)
         if (++pe == job->started)
             return;
     if (!job->options->quiet)
-        say("PE %u (%s) exited without shmem_init or uccs_init; the others would wait", pe, app_of(job, pe)->argv[0]);
+        say("PE %u (%s) exited without shmem_init or uccs_init; the others would wait", pe, job_app(job, pe)->argv[0]);
     job_end(job, STATUS_FAILED);
 }
 

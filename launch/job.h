@@ -29,6 +29,11 @@ struct job {
     int64_t kill_at; /* end of the grace time; 0: not set */
 };
 
+static inline struct app *job_app(const struct job *job, uint32_t pe)
+{
+    return &job->options->apps[job->view.node->pe[pe].app];
+}
+
 /* Makes shared memory, environments and limits. Returns 0, or an exit status after one line. */
 int job_prepare(struct job *job, const struct options *options, const sigset_t *signals);
 /* Starts the next PE. After a failure the job is ending. */

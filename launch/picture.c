@@ -5,6 +5,7 @@
 #include "base/plain.h"
 #include "base/tool.h"
 #include "base/where.h"
+#include "loop.h"
 #include "message.h"
 
 #include <inttypes.h>
@@ -228,13 +229,10 @@ static bool add_waits(struct picture *picture, const struct view *view, uint32_t
 /* True when a signal has stopped the process. */
 static bool is_stopped(pid_t pid)
 {
-    char path[64], state = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "re");
-    bool read = file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1;
-    if (file)
-        fclose(file);
-    return read && state == 'T';
+    char text[64];
+    file_read(text, sizeof text, "/proc/%d/stat", (int)pid);
+    const char *behind = strrchr(text, ')');
+    return behind && strncmp(behind, ") T", 3) == 0;
 }
 
 /* Adds a PE that is in no wait, or stopped. */

@@ -1,6 +1,10 @@
 #include "spawn.h"
 
+#include "cores.h"
+#include "environment.h"
+#include "input.h"
 #include "message.h"
+#include "output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +19,9 @@
 
 extern char **environ;
 
-/* The kernel may let only a process's own parents trace it; any debugger of the user may trace this one. */
-void debug_arm(void)
+/* In the child, before it executes the program: the supervisor will see it stop. The kernel may let only a process's own parents trace it;
+ * any debugger of the user may trace this one. */
+static void debug_arm(void)
 {
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     ptrace(PTRACE_TRACEME, 0, NULL, NULL);
@@ -81,41 +86,63 @@ static void go_first(const char *score)
 
 /* Runs in the child, which borrows the parent's memory until exec; so it uses system calls only. Returns only on
  * failure. */
-static void become(const struct spawn *spawn, pid_t parent)
+static void become(const struct job *job, uint32_t pe, const int files[3], const struct cpus *cpus, char **environment,
+                   pid_t parent)
 {
+    const struct app *app = job_app(job, pe);
+    const struct segment *segment = &job->segment;
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
         return;
-    if (place(spawn->in, 0) < 0 || place(spawn->out, 1) < 0 || place(spawn->err, 2) < 0)
+    for (int i = 0; i < 3; i++)
+        if (place(files[i], i) < 0)
+            return;
+    if (segment->parent_pipe >= 0 && fcntl(segment->parent_pipe, F_SETFD, 0) < 0)
         return;
-    if (spawn->parent_pipe >= 0 && fcntl(spawn->parent_pipe, F_SETFD, 0) < 0)
+    if (fcntl(segment->fd, F_SETFD, 0) < 0 || (app->wdir && chdir(app->wdir) != 0))
         return;
-    if (fcntl(spawn->segment, F_SETFD, 0) < 0 || (spawn->wdir && chdir(spawn->wdir) != 0))
+    if (job->options->bind_cores && sched_setaffinity(0, sizeof *cpus, cpus->set) != 0)
         return;
-    if (spawn->cpus && sched_setaffinity(0, sizeof *spawn->cpus, spawn->cpus->set) != 0)
+    if (setrlimit(RLIMIT_NOFILE, &job->files) != 0)
         return;
-    if (setrlimit(RLIMIT_NOFILE, spawn->files) != 0)
-        return;
-    go_first(spawn->score);
-    sigprocmask(SIG_SETMASK, spawn->signals, NULL);
-    if (spawn->debug)
+    go_first(job->score);
+    sigprocmask(SIG_SETMASK, job->signals, NULL);
+    if (set_has(&job->options->debugged, pe))
         debug_arm();
-    execvpe(spawn->path, spawn->argv,
-            spawn->envp); /* the path has a slash; a file without an interpreter line is a script */
+    execvpe(app->path, app->argv,
+            environment); /* the path has a slash; a file without an interpreter line is a script */
 }
 
-pid_t spawn(const struct spawn *spawn)
+/* Starts the process with these descriptors as 0, 1 and 2. */
+static pid_t start_process(const struct job *job, uint32_t pe, const int files[3])
 {
-    pid_t parent = getpid();
+    const pid_t parent = getpid();
+    char **environment = job->environments[job->view.node->pe[pe].app];
+    struct cpus cpus;
     volatile int why = 0; /* the child writes it in our memory */
-    pid_t pid = vfork();
+    environment_name_pe(environment, job->segment.fd, pe, job->segment.parent_pipe);
+    if (job->options->bind_cores)
+        cores_of_pe(pe, &cpus);
+    const pid_t pid = vfork();
     if (pid == 0) {
-        become(spawn, parent);
+        become(job, pe, files, &cpus, environment, parent);
         why = errno ? errno : EPERM;
         _exit(127);
     }
-    if (pid > 0 && why) {
-        errno = why;
-        return -1; /* job_reap reaps the dead child with the others */
-    }
+    if (pid < 0 || !why)
+        return pid;
+    errno = why;
+    return -1; /* job_reap reaps the dead child with the others */
+}
+
+pid_t spawn_pe(const struct job *job, uint32_t pe)
+{
+    int files[3] = {-1, -1, -1};
+    const bool connected = output_connect(pe, &files[1], &files[2]) && (files[0] = input_connect(pe)) >= 0;
+    const pid_t pid = connected ? start_process(job, pe, files) : -1;
+    const int why = errno;
+    for (int i = 0; i < 3; i++)
+        if (files[i] > STDERR_FILENO && (i < 2 || files[2] != files[1]))
+            close(files[i]);
+    errno = why;
     return pid;
 }

@@ -107,24 +107,14 @@ static void check_output(void)
     job_end(&job, why == EPIPE ? STATUS_SIGNAL + SIGPIPE : STATUS_FAILED);
 }
 
-static int64_t sooner(int64_t one, int64_t other)
-{
-    return one && (!other || one < other) ? one : other;
-}
-
 /* Returns the milliseconds that the loop may sleep; -1: for ever. */
 static int wait_milliseconds_left(void)
 {
-    int64_t now = loop_now();
-    int64_t at = sooner(job.alive ? root_next() : 0, sooner(job.kill_at, job.alive ? 0 : drain_until));
+    int64_t at = loop_sooner(job.alive ? root_next() : 0, loop_sooner(job.kill_at, job.alive ? 0 : drain_until));
     if (job.deserted && !job.ending)
-        at = sooner(at, now + DESERTED_MS);
-    int wait = output_patience();
-    if (!at)
-        return wait;
-    int64_t left = at > now ? at - now : 0;
-    left = left < 3600000 ? left : 3600000;
-    return wait >= 0 && wait < left ? wait : (int)left;
+        at = loop_sooner(at, loop_now() + DESERTED_MS);
+    const int left = loop_until(at), wait = output_patience();
+    return left < 0 || (wait >= 0 && wait < left) ? wait : left;
 }
 
 static void turn(int wait)
@@ -181,7 +171,7 @@ static void run_job(void)
 static void finish_job(void)
 {
     if (root_time_limit())
-        drain_until = sooner(drain_until, root_time_limit() + DRAIN_MS);
+        drain_until = loop_sooner(drain_until, root_time_limit() + DRAIN_MS);
     end_children(0, PATIENCE_MS);
     while (!output_done() && (!drain_until || loop_now() < drain_until))
         turn(wait_milliseconds_left());

@@ -71,13 +71,8 @@ static int64_t kill_at, leave_at, tell_at, heard_at; /* 0: not set */
  * for its parent. Returns the status as waitpid gives it, or -1. */
 static int status_of(pid_t pid)
 {
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "re");
-    size_t bytes = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[bytes] = 0;
+    char text[1024];
+    file_read(text, sizeof text, "/proc/%d/stat", (int)pid);
     const char *behind = strrchr(text, ')'), *last = strrchr(text, ' ');
     return behind && behind[1] && behind[2] == 'Z' && last ? atoi(last) : -1;
 }
@@ -360,15 +355,6 @@ static void tick(void)
     root_tick();
 }
 
-static void raise_file_limit(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 /* The PE waits for this process, whose child goes on as nobody's. */
 _Noreturn void watch_run(const char *front)
 {
@@ -378,7 +364,7 @@ _Noreturn void watch_run(const char *front)
     signal(SIGUSR1, SIG_IGN);
     front_place = front;
     say_as(*front ? "oshrun: " : "lateral: ");
-    raise_file_limit();
+    files_raise_limit();
     if (!view_open(&view, 0, PROT_READ | PROT_WRITE) || loop_open() != 0 || !learn_start())
         _exit(STATUS_FAILED);
     watch_pes();

@@ -1,10 +1,8 @@
 #include "watch_root.h"
 
 #include "base/clock.h"
-#include "death.h"
 #include "message.h"
 #include "party.h"
-#include "relay.h"
 #include "report.h"
 
 #include <signal.h>
