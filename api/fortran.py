@@ -13,7 +13,7 @@ import model
 import table
 
 HEAD = """\
-! OpenSHMEM 1.6 for Fortran 2018: man 3 shmem_fortran. Generated from api/table.py; edit the table, not this file.
+! OpenSHMEM 1.6 for Fortran 2018: man 7 shmem_fortran. Generated from api/table.py; edit the table, not this file.
 !
 !   use shmem
 !   call shmem_put(dest, source, nelems, pe)     or     call shmem_put(dest, source, pe=pe)
@@ -43,14 +43,13 @@ KINDS = (
     Kind("ch", "character(len=*)", "len({0}, c_size_t)"),
 )
 WHOLE = {"i1", "i2", "i4", "i8"}
-# C scalars by value: (Fortran declaration, the kinds a caller may give, the conversion)
+# C scalars by value. Those but int are counts, values of 8 bytes and masks: a caller gives an integer of any kind.
 SCALARS = {"int": "c_int", "long": "c_long", "size_t": "c_size_t", "ptrdiff_t": "c_ptrdiff_t", "uint64_t": "c_int64_t"}
 HANDLES = ("shmem_team_t", "shmem_ctx_t", "shmemx_request_t", "shmemx_ct_t")
 CONFIGS = ("shmem_team_config_t", "shmem_ctx_session_config_t")
 LOGICAL = re.compile(r"^(pe_accessible|addr_accessible|test|test_all|test_all_vector|request_test.*|ct_test)$")
 NUMBER = re.compile(r"^(my_pe|n_pes|team_my_pe|team_n_pes|team_translate_pe|test_lock|ct_wait_timeout)$")
 OMITTED = {"pcontrol", "info_get_name"}                     # variadic in C; written by hand below
-LONG_ARGUMENTS = {"signal", "cmp_value", "value", "wait_for", "weight", "n", "size", "count", "alignment"}
 
 
 def wrap(line):
@@ -138,8 +137,8 @@ def c_function(row, functions, kind, ctx):
 class Call:
     """One procedure in the making: dummies, locals, what is passed to C, and what follows the call."""
 
-    def __init__(self, row, function, kind, unit, wide, public):
-        self.row, self.function, self.kind, self.unit, self.wide, self.public = row, function, kind, unit, wide, public
+    def __init__(self, row, function, kind, unit, public):
+        self.row, self.function, self.kind, self.unit, self.public = row, function, kind, unit, public
         self.dummies, self.locals, self.before, self.passed, self.after = [], [], [], [], []
         self.buffers = [name for c, name in function.params if self.is_buffer(c, name)]
         for c, name in function.params:
@@ -162,7 +161,7 @@ class Call:
         elif pointer and name == "indices":
             self.dummies.append(("integer, intent(inout)", "indices(*)"))
             self.locals.append(("integer(c_size_t), allocatable, target", "indices_(:)"))
-            count = "nelems_" if "nelems" in self.function.names else "int(nreqs, c_size_t)"
+            count = "nelems_" if "nelems" in self.function.names else self.whole("nreqs")
             self.before.append(f"allocate(indices_({count}))")
             self.passed.append("c_loc(indices_)")
             self.after.append("indices(1:value_) = int(indices_(1:value_)) + 1")
@@ -182,6 +181,9 @@ class Call:
         elif pointer and name in ("sig_addr", "lock"):
             self.dummies.append((f"integer({SCALARS[base]}), intent(inout), target", name))
             self.passed.append(f"c_loc({name})")
+        elif pointer and name == "ptr":                     # of shmem_malloc
+            self.dummies.append(("type(c_ptr), intent(in)", name))
+            self.passed.append(name)
         elif pointer and name in ("target_pes", "values"):
             self.dummies.append((f"integer({SCALARS[base]}), intent(in), target", name + "(*)"))
             self.passed.append(f"c_loc({name})")
@@ -202,28 +204,32 @@ class Call:
         elif base == "double":
             self.dummies.append(("real(c_double), intent(in)", name))
             self.passed.append(name)
+        elif base == "int":
+            self.dummies.append(("integer, intent(in)", name))
+            self.passed.append(f"int({name}, c_int)")
         else:
-            kind = "integer" if not self.wide or SCALARS[base] == "c_int" else f"integer({SCALARS[base]})"
-            self.dummies.append((f"{kind}, intent(in)", name))
-            self.passed.append(f"int({name}, {SCALARS[base]})")
+            self.dummies.append(("class(*), intent(in)", name))
+            self.passed.append(self.whole(name))
+
+    def whole(self, name):
+        return f"whole(\"{self.public}\", \"{name}\", {name})"
 
     def count(self, name):
         """nelems: optional; without it, all of the array that is read, or that is written where nothing is read."""
         whole = "dest" if self.row.name.startswith("get") else next(
             one for one in ("source", "ivars", "dest") if one in self.function.names)
         share = " / c_shmem_team_n_pes(team)" if self.row.name.startswith("alltoall") else ""
-        self.dummies.append(("integer, intent(in), optional", name))
+        self.dummies.append(("class(*), intent(in), optional", name))
         self.locals.append(("integer(c_size_t)", name + "_"))
-        self.before += [f"{name}_ = size({whole}, kind=c_size_t){share}", f"if (present({name})) {name}_ = int({name}, c_size_t)"]
+        self.before += [f"{name}_ = size({whole}, kind=c_size_t){share}", f"if (present({name})) {name}_ = {self.whole(name)}"]
         self.passed.append(name + "_" + (f" * {self.unit.format(whole)}" if self.unit else ""))
 
 
-def add(module, row, function, kind=None, unit="", wide=False, generic=None):
+def add(module, row, function, kind=None, unit="", generic=None):
     """Adds the procedure of one row, kind and form."""
     generic = generic or function.name
-    call = Call(row, function, kind, unit, wide, generic)
+    call = Call(row, function, kind, unit, generic)
     name = f"{function.name if not kind else generic}{'_ctx' if kind and function.ctx else ''}_{kind.suffix if kind else 'f'}"
-    name += "_w" if wide else ""
     c = module.interface(function)
     invoked = f"{c}({', '.join(call.passed)})"
     result, body = function.result.strip(), []
@@ -274,7 +280,6 @@ def typed_row(module, row, by_name):
     functions = list(model.expand_row(row))
     generic = model.generic_name(row)
     kinds = KINDS if moves(row) else kinds_of(row)
-    wide = "signal" in row.params
     for ctx in (False, True) if "ctx" in row.forms.split() else (False,):
         for kind in kinds:
             if row.name in ("p", "g") and kind.typed not in row.types.names:
@@ -283,9 +288,7 @@ def typed_row(module, row, by_name):
             function, unit = c_function(row, functions, kind, ctx)
             if function is None:
                 continue
-            add(module, row, function, kind, unit, False, generic)
-            if wide:
-                add(module, row, function, kind, unit, True, generic)
+            add(module, row, function, kind, unit, generic)
 
 
 def plain_row(module, row):
@@ -294,11 +297,6 @@ def plain_row(module, row):
         add(module, row, function, generic=generic)
         if generic != function.name:
             module.generics.setdefault(function.name, []).append(module.generics[generic][-1])
-        if any(name in LONG_ARGUMENTS or kind.strip() in ("size_t", "long", "uint64_t") for kind, name in function.params
-               if not kind.strip().endswith("*")):
-            add(module, row, function, wide=True, generic=generic)
-            if generic != function.name:
-                module.generics.setdefault(function.name, []).append(module.generics[generic][-1])
 
 
 def bytes_rows(module, row):
@@ -418,6 +416,25 @@ HELPERS = """\
         if (.not. is_contiguous(x)) call fatal(call_ // ": " // what // &
             " has gaps between its elements; use shmem_iput or shmem_iget, or a copy")
         address = c_loc(x)
+    end function
+    ! A count, a value of 8 bytes or a mask, of whatever kind of integer.
+    function whole(call_, what, n) result(value_)
+        character(len=*), intent(in) :: call_, what
+        class(*), intent(in) :: n
+        integer(c_int64_t) :: value_
+        value_ = 0
+        select type (n)
+        type is (integer(c_int32_t))
+            value_ = n
+        type is (integer(c_int64_t))
+            value_ = n
+        type is (integer(c_int16_t))
+            value_ = n
+        type is (integer(c_int8_t))
+            value_ = n
+        class default
+            call fatal(call_ // ": " // what // " is no integer")
+        end select
     end function
     ! Where C counts elements from 0 and has SIZE_MAX for none, Fortran counts from 1 and has 0.
     integer function position(index)

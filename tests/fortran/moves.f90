@@ -12,7 +12,7 @@ end module
 program moves
     use shmem
     use data
-    use, intrinsic :: iso_c_binding, only: c_bool, c_int64_t
+    use, intrinsic :: iso_c_binding
     implicit none
     integer(int8), save :: i1(3)
     integer(int16), save :: i2(2, 2)
@@ -32,7 +32,8 @@ program moves
     end type
     type(point), save :: at(2)
     type(point) :: here(2)
-    integer, pointer :: heap(:, :)
+    integer, pointer :: heap(:, :), own(:)
+    type(c_ptr) :: memory
     integer :: me, n, to, from, i, common_of(3), four(4)
     character(len=8) :: text
     real(real64) :: some(5)
@@ -46,14 +47,15 @@ program moves
     i1 = 0; i2 = 0; i8 = 0; r4 = 0; r8 = 0; c4 = 0; c8 = 0; flags = .false.; small = .false.; words = ""; signal = 0; common_of = 0
     nullify(heap)
     call shmem_allocate(heap, [3, 4])
-    heap = -1
-    rows = 0
+    memory = shmem_malloc_with_hints(16_int64, SHMEM_MALLOC_ATOMICS_REMOTE)
+    call c_f_pointer(memory, own, [4])
+    own = 0; heap = -1; rows = 0
     call shmem_barrier_all()
 
     call shmem_put(i1, [1_int8, 2_int8, int(me, int8)], pe=to)
     call shmem_put(i2, reshape([1_int16, 2_int16, 3_int16, int(me, int16)], [2, 2]), 4, to)
     call shmem_put(i8, reshape([(int(me, int64) * 10_int64**10 + i, i = 1, 8)], [2, 2, 2]), pe=to)
-    call shmem_put(SHMEM_CTX_DEFAULT, in_module, [(me * 100 + i, i = 1, 4)], 4, to)
+    call shmem_put(SHMEM_CTX_DEFAULT, in_module, [(me * 100 + i, i = 1, 4)], 4_int64, to)
     call shmem_p(r4, real(me) + 0.5, to)
     sent = [cmplx(me, 1), cmplx(2, me)]
     call shmem_put_nbi(c4, sent, 2, to)
@@ -63,6 +65,7 @@ program moves
     call shmem_put(words, ["first   ", "second  "], pe=to)
     call shmem_put(common_of, [me, me + 1, me + 2], 3, to)
     call shmem_put(heap(2, 3), me * 7, 1, to)
+    call shmem_atomic_add(own(3), me + 5, to)
     here = [point(1.5_real64, me, 3), point(me, 2.5_real64, 4)]
     call shmem_putmem(at, here, int(2 * storage_size(here(1)) / 8), to)
     call shmem_iput(r8, [1.0_real64, 2.0_real64, 3.0_real64], 3, 1, 3, to)
@@ -84,6 +87,7 @@ program moves
     call expect("character", words(1) == "first" .and. words(2) == "second")
     call expect("a common block", all(common_of == [from, from + 1, from + 2]))
     call expect("an element of the heap", heap(2, 3) == from * 7 .and. count(heap == -1) == 11)
+    call expect("memory of shmem_malloc", all(own == [0, 0, from + 5, 0]))
     call expect("a derived type", at(1)%y == from .and. at(2)%x == from .and. at(2)%tag == 4)
     call expect("strided", all(r8([1, 4, 7]) == [1, 2, 3]) .and. all(r8([2, 3, 5, 6, 8, 9]) == 0))
     call expect("put with signal", r8(10) == 99 + from)
@@ -105,6 +109,7 @@ program moves
     call expect("g of complex", shmem_g(c4(2), to) == cmplx(2, me))
     call shmem_barrier_all()
     call shmem_deallocate(heap)
+    call shmem_free(memory)
     if (associated(heap)) call wrong("deallocate")
     call shmem_finalize()
 contains
