@@ -3,7 +3,7 @@ import ctypes
 
 import numpy as np
 
-from lateral.shmem.core import _ATOMIC, _BITS, _EXTENDED, _VALUES, _c, _data, _int, _pe, _ptr, _size, _state, _type
+from lateral.shmem.core import _ATOMIC, _BITS, _EXTENDED, _HEAD, _VALUES, _c, _field, _int, _pe, _ptr, _size, _state, _type
 from lateral.shmem.memory import _element, _symmetric
 
 
@@ -65,70 +65,68 @@ def test(target, compare, value, index=0):
     return bool(_c(_SHORT.get(kind, kind) + "_test", _int, _ptr, _int, _VALUES[kind])(_element(target, index, "test"), compare, value))
 
 
-_LISTS = {"wait_until_all": None, "test_all": _int}         # others return a size
-_several_bound = {}
-_INT32 = np.dtype(np.int32)
+_INT32, _INDEX = np.dtype(np.int32), np.dtype(np.intp)
 
 
-def _several(name, target, compare, value, status, found=()):
-    """Calls shmem_TYPE_NAME or its form with a vector of values; found: the address where indices go, if it has one."""
-    many = isinstance(value, np.ndarray) and value.ndim > 0
-    function = _several_bound.get((name, target.dtype, many))
-    if function is None:
+def _several(name, text, result=_size, finds=False):
+    """A wait or test of many elements. finds: it returns an array of indices."""
+    functions = {}, {}                                      # by the elements' type, with one value and with one for each
+
+    def bind(target, many):
         kind = _type(target, _ATOMIC, name)
-        function = _c(f"{kind}_{name}{'_vector' if many else ''}", _LISTS.get(name, _size), _ptr, _size, *(_ptr for _ in found), _ptr, _int,
+        function = _c(f"{kind}_{name}{'_vector' if many else ''}", result, _ptr, _size, *([_ptr] if finds else []), _ptr, _int,
                       _ptr if many else _VALUES[kind])
-        _several_bound[name, target.dtype, many] = function
-    count = target.size
-    at = _symmetric(target, name, "the array") if count else 0
-    if many:
-        if value.size != count or (value.dtype is not target.dtype and value.dtype != target.dtype):
-            raise ValueError(f"{name}: {count} values of {target.dtype} are needed, one for each element")
-        held = value if value.flags.c_contiguous else np.ascontiguousarray(value)
-        value = _data(held)
-    if status is None:
-        return function(at, count, *found, None, compare, value)
-    if not (isinstance(status, np.ndarray) and status.dtype is _INT32 and status.flags.c_contiguous):
-        status = np.ascontiguousarray(status, dtype=_INT32)
-    if status.size != count:
-        raise ValueError(f"{name}: status has {status.size} elements, the array {count}")
-    return function(at, count, *found, _data(status), compare, value)
+        functions[many][target.dtype] = function
+        return function
+
+    def call(target, compare, value, status=None):
+        many = isinstance(value, np.ndarray) and value.ndim > 0
+        function = functions[many].get(target.dtype) or bind(target, many)
+        count, at = target.size, 0
+        if count:
+            at = _symmetric(target, name, "the array")
+        if many:
+            if value.size != count or (value.dtype is not target.dtype and value.dtype != target.dtype):
+                raise ValueError(f"{name}: {count} values of {target.dtype} are needed, one for each element")
+            held = value if value.flags.c_contiguous else np.ascontiguousarray(value)
+            value = _field(id(held) + _HEAD)                # the address, as in _data, without its call
+        chosen = None
+        if status is not None:
+            if not (isinstance(status, np.ndarray) and status.dtype is _INT32 and status.flags.c_contiguous):
+                status = np.ascontiguousarray(status, dtype=_INT32)
+            if status.size != count:
+                raise ValueError(f"{name}: status has {status.size} elements, the array {count}")
+            chosen = _field(id(status) + _HEAD)
+        if not finds:
+            got = function(at, count, chosen, compare, value)
+            return bool(got) if result is _int else got
+        found = np.empty(count or 1, _INDEX)
+        return found[:function(at, count, _field(id(found) + _HEAD), chosen, compare, value)]
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = text
+    return call
 
 
-def _indices(name, target, compare, value, status):
-    found = np.empty(target.size or 1, dtype=np.intp)
-    return found[:_several(name, target, compare, value, status, (_data(found),))]
+_NONE = ctypes.c_size_t(-1).value
 
 
 def _index(found):
-    return None if found == ctypes.c_size_t(-1).value else found
+    return None if found == _NONE else found
 
 
-def wait_until_all(target, compare, value, status=None):
-    """Waits until the comparison holds for all elements; those with a status other than 0 are left out. value: one, or an array."""
-    _several("wait_until_all", target, compare, value, status)
+wait_until_all = _several("wait_until_all", """Waits until the comparison holds for all elements; those with a status other than 0 are left
+out. value: one, or an array.""", None)
+wait_until_some = _several("wait_until_some", "Waits until it holds for at least one element; returns an array of indices.", finds=True)
+test_all = _several("test_all", "True where the comparison holds for all elements.", _int)
+test_some = _several("test_some", "The indices of all elements for which it holds.", finds=True)
+_wait_until_any, _test_any = _several("wait_until_any", ""), _several("test_any", "")
 
 
 def wait_until_any(target, compare, value, status=None):
     """Waits until it holds for one element; returns its index, or None where there is none to wait for."""
-    return _index(_several("wait_until_any", target, compare, value, status))
-
-
-def wait_until_some(target, compare, value, status=None):
-    """Waits until it holds for at least one element; returns an array of indices."""
-    return _indices("wait_until_some", target, compare, value, status)
-
-
-def test_all(target, compare, value, status=None):
-    """True where the comparison holds for all elements."""
-    return bool(_several("test_all", target, compare, value, status))
+    return _index(_wait_until_any(target, compare, value, status))
 
 
 def test_any(target, compare, value, status=None):
     """The index of an element for which it holds, or None."""
-    return _index(_several("test_any", target, compare, value, status))
-
-
-def test_some(target, compare, value, status=None):
-    """The indices of all elements for which it holds."""
-    return _indices("test_some", target, compare, value, status)
+    return _index(_test_any(target, compare, value, status))

@@ -126,7 +126,7 @@ def _symmetric(a, call, name="dest"):
     if not isinstance(a, np.ndarray):
         a = _array(a)
     at = _data(a) if a.flags.c_contiguous else _not_contiguous()
-    if not _is_ours(at) and not _is_accessible(at, _state.me):
+    if at not in _state.blocks and not _is_ours(at) and not _is_accessible(at, _state.me):
         raise ValueError(f"{call}: {name} is not symmetric: make it by shmem.empty, zeros, full or array")
     return at
 
