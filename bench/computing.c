@@ -3,10 +3,11 @@
  *   answer, answer.p99     PE 0 asks PE 1, which computes and never calls the library: until the answer is here
  *   answer.waiting         the same while PE 1 waits in the library
  *   alone.N                a sum of N longs (split-phase), started and waited for at once
- *   overlap.N              the part of it that computation hides: (alone + work - both) / alone, where both PEs do work for
- *                          twice as long as the sum takes, on the processor
- *   overlap_away.N         the same where the work leaves the processor alone (another device computes, or a file is read)
- *   left_away.N            ns of the sum that such work does not hide: both - work
+ *   left.N                 ns that such a sum takes beside work on the processor between start and wait, of twice its length: all of
+ *                          the time but the processor's own time for the work
+ *   left_away.N            the same beside work that leaves the processor alone (another device computes, or a file is read): all of
+ *                          the time but the work's
+ *   overlap.N, overlap_away.N     the part that the work hides: 1 - left / alone
  *
  * All kinds take turns, because the machine changes over time. */
 #include "bench.h"
@@ -31,18 +32,30 @@ static void answer(uccs_am_token_t token, const void *payload, size_t length, vo
     answers++;
 }
 
-static void compute(double ns)
+static double own_time(void) /* ns that this thread has had a processor */
 {
-    static volatile double x = 1;
-    for (double end = bench_now() + ns; bench_now() < end;)
-        for (int i = 0; i < 50; i++)
-            x = x * 1.0000001;
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
 }
 
-static void be_away(double ns)
+/* Both return the ns that the work took by itself. */
+static double compute(double ns)
+{
+    static volatile double x = 1;
+    double start = own_time(), now = start;
+    for (; now < start + ns; now = own_time())
+        for (int i = 0; i < 500; i++)
+            x = x * 1.0000001;
+    return now - start;
+}
+
+static double be_away(double ns)
 {
     struct timespec time = {(time_t)(ns / 1e9), (long)ns % 1000000000};
+    double start = bench_now();
     nanosleep(&time, 0);
+    return bench_now() - start;
 }
 
 /* PE 0: asks every half a millisecond or so. */
@@ -83,55 +96,38 @@ static void test_answers(void)
     }
 }
 
-/* One sum with work beside it. Returns the time. */
-static double sum(long *dest, long *source, size_t n, void (*work)(double), double ns)
+/* One sum with work beside it. Returns the time without the work's own. */
+static double sum(long *dest, long *source, size_t n, double (*work)(double), double ns)
 {
     shmemx_request_t request = SHMEMX_REQUEST_NULL;
     shmem_barrier_all();
     double start = bench_now();
     shmemx_long_sum_reduce_nbe(SHMEM_TEAM_WORLD, dest, source, n, &request);
-    if (work)
-        work(ns);
+    double worked = work ? work(ns) : 0;
     shmemx_request_wait(&request);
     double took = bench_now() - start;
     shmemx_request_free(&request);
-    return took;
-}
-
-static double work_alone(void (*work)(double), double ns)
-{
-    shmem_barrier_all();
-    double start = bench_now();
-    work(ns);
-    return bench_now() - start;
+    return took - worked;
 }
 
 static void test_overlap(long *dest, long *source, size_t n)
 {
-    double alone[TURNS], works[2][TURNS], both[2][TURNS], first[5];
-    void (*const work[])(double) = {compute, be_away};
-    static const char *const names[] = {"overlap", "overlap_away"};
+    double (*const work[])(double) = {0, compute, be_away};
+    double took[3][TURNS], first[5], ns[3];
     for (int i = 0; i < 5; i++)
         first[i] = sum(dest, source, n, 0, 0);
     int turns = bench.quick ? QUICK_TURNS : TURNS;
-    double ns = 2 * (double)bench_agree((long)bench_median(first, 5));
-    ns = ns < 1e5 ? 1e5 : ns;
-    for (int i = 0; i < turns; i++) {
-        alone[i] = sum(dest, source, n, 0, 0);
-        for (int k = 0; k < 2; k++) {
-            works[k][i] = work_alone(work[k], ns);
-            both[k][i] = sum(dest, source, n, work[k], ns);
-        }
-    }
-    double sums = bench_median(alone, turns), left[2];
-    bench_result(sums, "ns", "alone.%zu", n);
-    for (int k = 0; k < 2; k++) {
-        for (int i = 0; i < turns; i++)
-            both[k][i] -= works[k][i];
-        left[k] = bench_median(both[k], turns);
-        bench_result((sums - left[k]) / sums, "", "%s.%zu", names[k], n);
-    }
-    bench_result(left[1], "ns", "left_away.%zu", n);
+    double length = 2 * (double)bench_agree((long)bench_median(first, 5));
+    for (int i = 0; i < turns; i++)
+        for (int k = 0; k < 3; k++)
+            took[k][i] = sum(dest, source, n, work[k], length < 1e5 ? 1e5 : length);
+    for (int k = 0; k < 3; k++)
+        ns[k] = bench_median(took[k], turns);
+    bench_result(ns[0], "ns", "alone.%zu", n);
+    bench_result(ns[1], "ns", "left.%zu", n);
+    bench_result(ns[2], "ns", "left_away.%zu", n);
+    bench_result(1 - ns[1] / ns[0], "", "overlap.%zu", n);
+    bench_result(1 - ns[2] / ns[0], "", "overlap_away.%zu", n);
 }
 
 static void measure(void)
