@@ -1,4 +1,4 @@
-/* The supervisor: the parent of the PEs (the process lateral-supervisor).
+/* The supervisor: the parent of the PEs (`ps` shows lateral-guard).
  *
  * It starts the PEs, moves their output and judges their ends. As their parent and subreaper it outlives oshrun: when
  * oshrun is killed, even by SIGKILL, the supervisor sees its pipe close and kills every descendant. When the supervisor itself
