@@ -149,7 +149,7 @@ static struct set *make_set(const char *call, int start, int stride, int size, l
     return set;
 }
 
-static void check_set(const char *call, int start, int logstride, int size, const long *psync)
+static void require_set(const char *call, int start, int logstride, int size, const long *psync)
 {
     lat_require(call);
     int64_t stride = logstride >= 0 && logstride < 31 ? INT64_C(1) << logstride : 0;
@@ -168,7 +168,7 @@ static void check_set(const char *call, int start, int logstride, int size, cons
 
 struct uccs_team *lat_set_group(const char *call, int start, int logstride, int size, long *psync)
 {
-    check_set(call, start, logstride, size, psync);
+    require_set(call, start, logstride, size, psync);
     int stride = 1 << logstride;
     struct set **bucket = bucket_of(start, stride, size, psync);
     struct set *set = find_set(bucket, start, stride, size, psync);

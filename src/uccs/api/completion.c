@@ -43,13 +43,13 @@ static int outcome_of(const uccs_request_t *request)
     return atomic_exchange_acqrel(&object->error, 0) ? UCCS_ERR_FAILED : UCCS_OK; /* several threads may look */
 }
 
-int uccs_look_again(uccs_look_function *look, const void *what, uccs_fill_function *fill, const void *about,
+int uccs_look_until(uccs_look_function *look, const void *what, uccs_fill_function *fill, const void *about,
                     int64_t nanoseconds)
 {
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(fill, about)};
     const uint64_t begin = nanoseconds > 0 ? clock_nanoseconds() : 0;
-    int status = UCCS_IN_PROGRESS;
-    if (nanoseconds == 0) {
+    int status = look(what);
+    if (nanoseconds == 0 && status == UCCS_IN_PROGRESS) {
         uccs_progress();
         return look(what);
     }
@@ -130,7 +130,10 @@ static inline int look_requests(uccs_look_function *look, struct wanted what, in
     const struct uccs_reason_handles these = {what.requests, what.n, 0};
     if (what.n && !what.requests)
         return UCCS_ERR_INVALID;
-    return uccs_look_until(look, &what, uccs_reason_handles, &these, nanoseconds);
+    const int status = look(&what); /* without a call, where the requests are complete */
+    return lat_likely(status != UCCS_IN_PROGRESS)
+               ? status
+               : uccs_look_until(look, &what, uccs_reason_handles, &these, nanoseconds);
 }
 
 int uccs_test(uccs_request_t *request)

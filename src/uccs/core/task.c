@@ -21,11 +21,11 @@ struct advance {
 /* Runs the step without the list's lock. The list may have changed on return. */
 static void run_step(struct uccs_task *task)
 {
-    void (*step)(struct uccs_task *) = task->step;
+    void (*run)(struct uccs_task *) = task->step;
     task->step = 0;
     task->busy = true; /* so no other thread advances it or takes it off the list */
     pthread_mutex_unlock(&list);
-    step(task);
+    run(task);
     pthread_mutex_lock(&list);
     task->busy = false;
 }
