@@ -108,7 +108,7 @@ __attribute__((noinline)) void lat_quiet_far(const char *call, shmem_ctx_t handl
         return;
     }
     if (ctx)
-        proto_quiet(lat_ctx_workers(handle));
+        (void)proto_quiet(lat_ctx_workers(handle), 0, 0);
     uccs_quiet();
 }
 
@@ -121,7 +121,7 @@ lat_cold void lat_pe_quiet_far(const char *call, shmem_ctx_t ctx, const int *tar
         size_t n = npes - at < SOME ? npes - at : SOME;
         for (size_t i = 0; i < n; i++)
             pes[i] = lat_ctx_pe(call, ctx, target_pes[at + i]);
-        proto_quiet_pes(lat_ctx_workers(ctx), pes, n);
+        (void)proto_quiet(lat_ctx_workers(ctx), pes, n);
     }
     uccs_quiet();
 }

@@ -226,7 +226,7 @@ int lat_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)
 void lat_barrier_all(void)
 {
     if (lat_unlikely(atomic_load_relaxed(&proto_touched)))
-        proto_quiet(0);
+        (void)proto_quiet(0, 0, 0);
     uccs_team_sync(&lat_team_world.group);
 }
 

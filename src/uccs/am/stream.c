@@ -32,7 +32,9 @@ static struct uccs_stream_thread *take_thread(struct uccs_stream *stream)
 static struct uccs_stream_thread *make_thread(struct uccs_stream *stream)
 {
     struct uccs_stream_thread *part = uccs_must_have(malloc(sizeof *part), "a stream of", uccs_core.me);
-    *part = (struct uccs_stream_thread){.owner = uccs_thread() + 1, .next = atomic_load_relaxed(&stream->parts)};
+    *part = (struct uccs_stream_thread){.owner = uccs_thread() + 1,
+                                        .next = atomic_load_relaxed(&stream->parts),
+                                        .far.notes = 1};
     while (!atomic_cas_acqrel(&stream->parts, &part->next, part)) /* acquire: my_thread, take */
         ;
     return part;
@@ -49,34 +51,17 @@ static struct uccs_stream_thread *thread_of(struct uccs_stream *stream)
 
 /* --- Other nodes */
 
-static struct proto_issue_log *share_track(struct uccs_stream *stream)
-{
-    struct proto_issue_log *log = proto_log_open(), *first = 0;
-    if (!log || atomic_cas_acqrel(&stream->shared, &first, log)) /* acquire: uccs_stream_track */
-        return log;
-    proto_log_close(log);
-    return first;
-}
-
-struct proto_issue_log *uccs_stream_track(struct uccs_stream *stream)
+struct proto_worker_set *uccs_stream_used(struct uccs_stream *stream)
 {
     if (stream->attr.scope == UCCS_SCOPE_PROCESS)
-        return atomic_load_acquire(&stream->shared); /* acqrel: share_track */
-    const struct uccs_stream_thread *part = my_thread(stream);
-    return part ? part->log : 0;
+        return &stream->shared;
+    struct uccs_stream_thread *part = my_thread(stream);
+    return part ? &part->far : 0;
 }
 
 struct proto_worker_set *uccs_stream_workers(struct uccs_stream *stream)
 {
-    if (stream->attr.scope == UCCS_SCOPE_PROCESS) {
-        struct proto_issue_log *log = atomic_load_acquire(&stream->shared); /* acqrel: share_track */
-        log = log ? log : share_track(stream);
-        return log ? proto_log_workers(log) : 0;
-    }
-    struct uccs_stream_thread *part = thread_of(stream);
-    if (!part->log)
-        atomic_store_release(&part->log, proto_log_open()); /* acquire: uccs_stream_end */
-    return part->log ? proto_log_workers(part->log) : 0;
+    return stream->attr.scope == UCCS_SCOPE_PROCESS ? &stream->shared : &thread_of(stream)->far;
 }
 
 /* --- Deferred operations */
@@ -150,17 +135,17 @@ void uccs_deferred_wait_mine(const struct uccs_stream *stream)
 
 void uccs_stream_order(struct uccs_stream *stream)
 {
-    struct proto_issue_log *log = uccs_stream_track(stream);
+    struct proto_worker_set *far = uccs_stream_used(stream);
     uccs_deferred_wait_mine(stream);
-    if (log)
-        (void)proto_log_fence(log, uccs_core.me);
+    if (far)
+        proto_fence(far);
     uccs_fence_stores(); /* acquire: the reader that sees the later store */
 }
 
 void uccs_stream_rest(struct uccs_stream *stream)
 {
     struct uccs_stream_thread *part = my_thread(stream);
-    if (part && is_done(part) && !atomic_load_relaxed(&part->failed) && (!part->log || proto_log_idle(part->log)))
+    if (part && is_done(part) && !atomic_load_relaxed(&part->failed) && proto_is_idle(&part->far))
         atomic_store_release(&part->owner, 0); /* acquire: take_thread */
 }
 
@@ -169,15 +154,11 @@ void uccs_stream_end(struct uccs_stream *stream)
     struct uccs_wait wait uccs_scoped = {0};
     while (!all_done(stream))
         uccs_am_serve(&wait);
-    if (stream->shared)
-        proto_log_close(stream->shared);
+    proto_release(&stream->shared);
     for (struct uccs_stream_thread *next, *part = stream->parts; part; part = next) {
-        struct proto_issue_log *log = atomic_load_acquire(&part->log); /* release: uccs_stream_workers */
         next = part->next;
-        if (log)
-            proto_log_close(log);
+        proto_release(&part->far);
         free(part);
     }
     stream->parts = 0;
-    stream->shared = 0;
 }

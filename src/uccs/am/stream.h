@@ -1,14 +1,14 @@
 /* A stream: the order, the scope and the lanes of the operations that are issued on its endpoints. Any thread.
  *
  * Each thread that issues on a stream has a part of it, which counts the thread's operations that a peer of this node
- * executes (deferred operations, remote.h) and has the log (proto/proto.h) of its operations to other nodes. In a
- * stream of process scope the parts share one log. So a flush of thread scope looks at the calling thread's part
+ * executes (deferred operations, remote.h) and has the set of workers (proto/proto.h) that notes its operations to other nodes. In a
+ * stream of process scope the parts share one set. So a flush of thread scope looks at the calling thread's part
  * alone, whatever the number of threads, and costs what this thread has under way.
  *
  * Invariants:
  * - A part belongs to one thread, or to nobody. It changes hands only when nothing of it is under way, so at most as
  *   many parts exist as threads had operations under way at once.
- * - A part stays on the list until its stream ends, so counts and logs may be used without a lock.
+ * - A part stays on the list until its stream ends, so counts and sets may be used without a lock.
  * - A stream that has issued nothing to wait for has no part: creation allocates the stream alone. */
 #ifndef UCCS_AM_STREAM_H
 #define UCCS_AM_STREAM_H
@@ -22,21 +22,21 @@ struct uccs_stream_thread {
     uint32_t owner;    /* number of the thread + 1; 0: nobody; the owner frees it (release), others take it (acquire) */
     uint32_t deferred; /* acqrel */
     uint32_t failed;   /* 1: deferred operations have failed, and no flush has told; `deferred` publishes it */
-    struct proto_issue_log *log; /* null: nothing went to another node yet; the owner sets it (release) */
+    struct proto_worker_set far; /* of thread scope; notes */
 };
 
 struct uccs_stream {
     struct uccs_context *world; /* whose messages the endpoints send; null: they send none */
     struct uccs_stream_attr attr;
     struct uccs_stream_thread *parts; /* release by the thread that adds one */
-    struct proto_issue_log *shared;   /* of process scope; null: nothing went to another node yet; release */
+    struct proto_worker_set shared;   /* of process scope; notes */
     struct uccs_endpoint *endpoints;  /* those made from it; the end needs them */
 };
 
-/* Returns the lanes on which the calling thread issues to other nodes. */
+/* Returns the workers on which the calling thread issues to other nodes. */
 struct proto_worker_set *uccs_stream_workers(struct uccs_stream *stream);
-/* Returns the calling thread's log, or null when it has none yet. */
-struct proto_issue_log *uccs_stream_track(struct uccs_stream *stream);
+/* The same, or null when the thread has issued nothing. */
+struct proto_worker_set *uccs_stream_used(struct uccs_stream *stream);
 
 /* Counts a deferred operation of the calling thread. Returns the part, which uccs_deferred_end needs at the operation's
  * end; `failed`: the target has refused it, and no request tells. */

@@ -43,7 +43,8 @@ static struct uccs_context *make_context(const struct uccs_context_attr *attr)
     if (!made)
         return 0;
     made->attr = *attr;
-    made->stream = (struct uccs_stream){.world = made, .attr = {attr->scope, attr->ordered, attr->threads}};
+    made->stream =
+        (struct uccs_stream){.world = made, .attr = {attr->scope, attr->ordered, attr->threads}, .shared.notes = 1};
     return made;
 }
 

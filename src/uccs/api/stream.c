@@ -1,4 +1,4 @@
-/* Streams of uccs.h: creation and end, endpoints, flush and fence. am/stream.h holds their parts, proto/issue_log.c what they
+/* Streams of uccs.h: creation and end, endpoints, flush and fence. am/stream.h holds their parts, proto/proto.h what they
  * have issued to other nodes. Any thread. */
 #include "uccs/api/inner.h"
 
@@ -30,7 +30,7 @@ int uccs_stream_create(uccs_context_t world, const struct uccs_stream_attr *attr
     struct uccs_stream *made = malloc(sizeof *made);
     if (!made)
         return UCCS_ERR_NO_MEMORY;
-    *made = (struct uccs_stream){.world = world, .attr = *attr};
+    *made = (struct uccs_stream){.world = world, .attr = *attr, .shared.notes = 1};
     *stream = made;
     return UCCS_OK;
 }
@@ -181,8 +181,8 @@ static int settle_stream(const struct uccs_stream *stream, bool messages)
 
 static int flush_peers(struct uccs_stream *stream, const struct peers *peers)
 {
-    struct proto_issue_log *log = uccs_stream_track(stream);
-    bool failed = log && !proto_log_quiet(log, peers->pes, peers->n);
+    struct proto_worker_set *far = uccs_stream_used(stream);
+    bool failed = far && !proto_quiet(far, peers->pes, peers->n);
     uccs_quiet();
     int status = settle_stream(stream, stream->world && !peers->pes);
     if (status != UCCS_OK)
@@ -210,21 +210,21 @@ int uccs_stream_flush_local(uccs_stream_t stream, const uccs_endpoint_t *endpoin
 {
     struct peers peers;
     int status = find_peers(&peers, stream, endpoints, n);
-    struct proto_issue_log *log = status == UCCS_OK ? uccs_stream_track(stream) : 0;
-    if (log)
-        proto_log_wait_local(log, peers.pes, peers.n);
+    struct proto_worker_set *far = status == UCCS_OK ? uccs_stream_used(stream) : 0;
+    if (far)
+        proto_wait_local(far, peers.pes, peers.n);
     if (status == UCCS_OK)
         status = settle_stream(stream, false);
     drop_peers(&peers);
     return status;
 }
 
-static int start_flush(struct proto_issue_log *log, const struct peers *peers, uccs_request_t *request)
+static int start_flush(struct proto_worker_set *far, const struct peers *peers, uccs_request_t *request)
 {
     struct uccs_request *object = uccs_request_materialise(request);
     if (!object)
         return UCCS_ERR_NO_MEMORY;
-    return proto_log_flush(log, peers->pes, peers->n, object) ? UCCS_OK : UCCS_ERR_NO_MEMORY;
+    return proto_flush(far, peers->pes, peers->n, object) ? UCCS_OK : UCCS_ERR_NO_MEMORY;
 }
 
 /* What peers of this node execute has no request to hang on, so it is completed here. */
@@ -236,9 +236,9 @@ int uccs_stream_flush_nb(uccs_stream_t stream, const uccs_endpoint_t *endpoints,
         status = UCCS_ERR_INVALID;
     if (status == UCCS_OK)
         status = settle_stream(stream, false);
-    struct proto_issue_log *log = status == UCCS_OK ? uccs_stream_track(stream) : 0;
-    if (log && !proto_log_idle(log))
-        status = start_flush(log, &peers, request);
+    struct proto_worker_set *far = status == UCCS_OK ? uccs_stream_used(stream) : 0;
+    if (far && !proto_is_idle(far))
+        status = start_flush(far, &peers, request);
     if (status == UCCS_OK)
         uccs_request_stored(request);
     drop_peers(&peers);
@@ -260,7 +260,7 @@ int uccs_stream_fence(uccs_stream_t stream, const uccs_endpoint_t *endpoints, si
 
 int uccs_stream_progress(uccs_stream_t stream)
 {
-    struct proto_issue_log *log = stream ? uccs_stream_track(stream) : 0;
-    int found = log ? proto_progress(proto_worker_of(proto_log_workers(log))) : 0;
+    struct proto_worker_set *far = stream ? uccs_stream_used(stream) : 0;
+    int found = far && atomic_load_relaxed(&far->used) ? proto_progress(proto_worker_of(far)) : 0;
     return found + uccs_bounce_collect() + uccs_callbacks_run();
 }

@@ -240,7 +240,7 @@ bool uccs_coll_await_turn(struct uccs_coll *c)
     if (m->later && m->team->copied + 1 != m->number)
         return false;
     if (m->team->far && m->quiet)
-        proto_flush(0, &m->under_way);
+        (void)proto_flush(0, 0, 0, &m->under_way);
     return true;
 }
 

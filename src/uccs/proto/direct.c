@@ -88,7 +88,7 @@ static struct uccs_import *use_of(const struct proto_send *send)
 
 static bool may_get(const struct proto_send *send)
 {
-    return !send->ordered || proto_point_reaches(send->peer->answered, send->peer->issued);
+    return !send->ordered || proto_point_reaches(send->peer->answered, send->peer->all.issued);
 }
 
 /* The network counts a put of one piece, once the key is there. Otherwise the target counts. */
@@ -105,7 +105,7 @@ static bool is_worth_it(const struct proto_send *send, const struct proto_direct
 {
     const struct proto_peer *peer = send->peer;
     return send->into || bytes >= TRANSPORT_BULK || direct->short_puts ||
-           (peer->alone && proto_point_reaches(peer->answered, peer->issued));
+           (peer->alone && proto_point_reaches(peer->answered, peer->all.issued));
 }
 
 bool proto_direct_can(struct proto_send *send)
@@ -205,7 +205,7 @@ static void start_transfer(const struct transfer *what, const struct proto_send 
     transfer->token.done = part_ended;
     transfer->peer = peer;
     transfer->use = use_of(send);
-    transfer->number = peer->issued.puts;
+    transfer->number = peer->all.issued.puts;
     transfer->parts = 1;
     proto_count_sending(peer->worker, 1);
     const size_t bytes = length_of(send);
@@ -325,7 +325,7 @@ static void await_turn(const struct proto_send *send)
     struct uccs_wait wait uccs_scoped = {0};
     for (enum turn turn; (turn = turn_of(send)) != NOW || atomic_load_acquire(&all.pending) != 1;) {
         if (turn == WHEN_FLUSHED && atomic_load_acquire(&all.pending) == 1) /* acqrel: uccs_request_finish */
-            proto_flush_peer(send->peer, send->peer->issued, &all, 0, true);
+            proto_flush_peer(&send->peer->all, &all, true);
         uccs_eventcount_unlock(&worker->events, &worker->lock);
         proto_pause(worker, &wait);
         pthread_mutex_lock(&worker->lock);
@@ -343,7 +343,7 @@ void proto_atomic(struct proto_send *send, const struct transport_word *word, st
     if (send->ordered)
         worker->epoch++;
     await_turn(send);
-    peer->issued.puts++;
+    peer->all.issued.puts++;
     proto_touch(peer);
     if (ask) {
         ask->worker = worker;

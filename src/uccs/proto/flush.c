@@ -87,9 +87,7 @@ static bool take_failed(struct proto_peer *peer)
 /* It is not known who has issued a put that has failed. */
 static bool has_failed(const struct proto_peer_flush *flush, const struct proto_hanging *hanging)
 {
-    const bool refused = hanging->log_peer ? proto_log_peer_take_nacked(hanging->log_peer)
-                         : hanging->number ? hanging->refused
-                                           : flush->refused;
+    const bool refused = hanging->log_peer ? proto_log_peer_take_nacked(hanging->log_peer) : hanging->refused;
     return refused | flush->lost;
 }
 
@@ -142,9 +140,9 @@ static void ask_target(struct proto_peer_flush *flush)
 {
     struct proto_peer *peer = flush->peer;
     struct proto_send *send = proto_send_new(peer->worker, peer, WIRE_FLUSH);
-    peer->fenced = peer->issued.messages;
+    peer->fenced = peer->all.issued.messages;
     flush->parts++;
-    send->header.after = peer->issued.messages;
+    send->header.after = peer->all.issued.messages;
     send->header.flush.handle = proto_handle_of(peer->worker, flush, peer->pe, WIRE_FLUSH);
     proto_send_now(send);
 }
@@ -163,14 +161,14 @@ static void start_flush(struct proto_peer *peer)
     peer->next = 0;
     peer->gathers = false;
     proto_coalesce_keep(&peer->coalescer, peer->worker, false);
-    peer->alone = is_one_more(peer, peer->issued);
+    peer->alone = is_one_more(peer, peer->all.issued);
     peer->worker->flushes++;
-    flush->covers = peer->issued;
+    flush->covers = peer->all.issued;
     flush->parts = 1; /* this function's */
     peer->flying = flush;
-    if (peer->issued.messages > peer->answered.messages)
+    if (peer->all.issued.messages > peer->answered.messages)
         ask_target(flush);
-    if (lat_unlikely(peer->issued.puts > peer->answered.puts)) {
+    if (lat_unlikely(peer->all.issued.puts > peer->answered.puts)) {
         flush->parts++;
         proto_land(peer, end_landing, flush);
     }
@@ -207,10 +205,10 @@ void proto_nudge(struct proto_worker *worker)
     proto_untouch(worker);
 }
 
-void proto_flush_peer(struct proto_peer *peer, struct proto_point number, struct uccs_request *all,
-                      struct proto_log_peer *log_peer, bool waits)
+void proto_flush_peer(struct proto_log_peer *log_peer, struct uccs_request *all, bool waits)
 {
-    if (peer->flying && proto_point_reaches(peer->flying->covers, number)) {
+    struct proto_peer *peer = log_peer->peer;
+    if (peer->flying && proto_point_reaches(peer->flying->covers, log_peer->issued)) {
         peer->alone |= is_one_more(peer, peer->flying->covers);
         hang_on(peer->flying, all, log_peer);
         return;
@@ -258,10 +256,6 @@ static bool land_flushed(struct proto_arrival *arrival, const void *numbers)
         note_refused(flush, numbers, count);
     }
     struct proto_peer *peer = flush->peer;
-    const uint64_t refused = arrival->header.flushed.refused;
-    flush->refused = refused > peer->refused;
-    if (flush->refused)
-        peer->refused = refused;
     if (flush->covers.messages > peer->answered.messages)
         peer->answered.messages = flush->covers.messages;
     end_part(flush);
@@ -271,8 +265,8 @@ static bool land_flushed(struct proto_arrival *arrival, const void *numbers)
 /* The target has applied as many operations as this process has issued, so it has applied each of them. */
 void proto_applied_note(const struct proto_pending *ask, uint64_t applied)
 {
-    struct proto_peer *peer = ask->worker->peers[ask->pe];
-    if (applied == peer->issued.messages && applied > peer->answered.messages)
+    struct proto_peer *peer = ask->worker->log.peers[ask->pe]->peer;
+    if (applied == peer->all.issued.messages && applied > peer->answered.messages)
         peer->answered.messages = applied;
 }
 
@@ -287,7 +281,6 @@ static void answer_flush(struct proto_arrival *arrival)
     struct proto_origin *origin = arrival->origin;
     struct proto_send *answer = proto_answer_new(WIRE_FLUSHED);
     answer->header.flushed.handle = arrival->header.flush.handle;
-    answer->header.flushed.refused = origin->refused;
     answer->data = answer->buffer = proto_nacks_take(origin, &answer->bytes);
     proto_answer(origin, answer);
 }
@@ -297,7 +290,7 @@ const struct proto_handler proto_on_flushed = {.loose = true, .land = land_flush
 
 void proto_untouch(struct proto_worker *worker)
 {
-    uint32_t some = worker->touched || worker->hung || worker->flushes;
+    uint32_t some = worker->log.active || worker->hung || worker->flushes;
     atomic_store_relaxed(&worker->some, some);
     if (worker == proto_service_worker())
         atomic_store_relaxed(&proto_touched, some);

@@ -21,8 +21,8 @@ struct landing {
 void proto_take_fence_slow(struct proto_peer *peer)
 {
     peer->epoch = peer->worker->epoch;
-    peer->behind = peer->issued;
-    peer->fenced = peer->issued.messages;
+    peer->behind = peer->all.issued;
+    peer->fenced = peer->all.issued.messages;
 }
 
 static void release_held(struct proto_peer *peer)
@@ -79,7 +79,7 @@ void proto_land(struct proto_peer *peer, void (*done)(struct proto_peer_flush *f
                 struct proto_peer_flush *flush)
 {
     struct landing *landing = uccs_must_have(malloc(sizeof *landing), "a flush of", peer->pe);
-    *landing = (struct landing){{end_landing}, peer, peer->issued.puts, done, flush};
+    *landing = (struct landing){{end_landing}, peer, peer->all.issued.puts, done, flush};
     peer->direct->landing = landing->covers;
     proto_count_sending(peer->worker, 1);
     switch (proto_transport->flush(peer->to, landing)) {
@@ -120,7 +120,7 @@ void proto_land_wanted(struct proto_worker *worker)
     if (lat_likely(!atomic_load_relaxed(&worker->lands)))
         return;
     atomic_store_relaxed(&worker->lands, 0);
-    for (struct proto_peer *peer = worker->touched; peer; peer = peer->next_touched)
-        if (peer->direct && peer->direct->landing < peer->issued.puts)
-            proto_land(peer, 0, 0);
+    for (struct proto_log_peer *all = worker->log.active; all; all = all->next_active)
+        if (all->peer->direct && all->peer->direct->landing < all->issued.puts)
+            proto_land(all->peer, 0, 0);
 }

@@ -49,13 +49,13 @@ struct proto_peer_flush {
     struct proto_peer *peer;
     struct proto_point covers; /* operations issued when it was sent */
     uint32_t parts;            /* answers that are still to come: of the target, of the transport */
-    bool refused, lost;        /* the target has refused messages; puts have failed */
+    bool lost;                 /* puts have failed */
     uint32_t count, room;
     struct proto_hanging {
         struct uccs_request *request;
-        struct proto_log_peer *log_peer; /* the request fails when this has refused operations */
-        uint16_t number; /* or when the target tells this number; neither: when any operation was refused */
-        bool refused;    /* it has been told */
+        struct proto_log_peer *log_peer; /* the request fails when this has refused operations; may be null */
+        uint16_t number;                 /* or when the target tells this number; 0: there is none */
+        bool refused;                    /* it has been told */
     } * requests;
     struct proto_peer_flush *next; /* while it is idle */
 };
@@ -90,26 +90,38 @@ struct proto_origin {
     struct proto_delayed *kept, *last_kept; /* messages with fewer predecessors first */
 };
 
+/* What a party has issued to one peer, by the worker's lock. A peer state is on the log's list of active ones while it has
+ * operations that are not known to be applied, pending requests under way, data that the transport still reads, or refused operations of which
+ * no flush has told. It stays where it is until the log ends, so pending requests and messages point to it. */
+struct proto_log_peer {
+    struct proto_peer *peer;
+    struct proto_point issued; /* operations that all parties had issued to the peer at the party's last one */
+    struct proto_asks asks;
+    uint32_t reading, holding; /* asks that read long data; messages whose data is not copied */
+    bool active;
+    bool refused; /* the target has refused operations without a request, and no flush has told */
+    struct proto_log_peer *next, *next_active; /* of the log: all, and the active ones */
+};
+
 /* The service worker of another PE, as seen from one worker of this process. */
 struct proto_peer {
+    struct proto_log_peer all; /* of the worker's own log: of all parties. `holding` and `refused` stay 0 */
     struct proto_worker *worker;
     int pe;
     void *to; /* the transport's connection; null until something is sent */
     struct proto_coalescer coalescer;
-    struct proto_point issued, answered; /* operations issued; operations known to be applied */
-    uint64_t refused;                    /* messages known to be refused */
-    uint64_t fenced;                     /* messages issued at the last fence or flush */
-    struct proto_point behind;           /* operations issued at the last fence */
-    uint64_t epoch;                      /* number of that fence */
-    struct proto_peer_flush *flying;     /* the last flush sent, not yet answered */
-    struct proto_peer_flush *next;       /* requests that wait until a flush is sent */
-    bool gathers;                        /* `next` is to be sent when `flying` is answered */
+    struct proto_point answered;     /* operations known to be applied */
+    uint64_t fenced;                 /* messages issued at the last fence or flush */
+    struct proto_point behind;       /* operations issued at the last fence */
+    uint64_t epoch;                  /* number of that fence */
+    struct proto_peer_flush *flying; /* the last flush sent, not yet answered */
+    struct proto_peer_flush *next;   /* requests that wait until a flush is sent */
+    bool gathers;                    /* `next` is to be sent when `flying` is answered */
     bool alone; /* a thread has waited for a flush of one operation alone: the next message brings its flush */
     struct proto_direct *direct; /* one-sided operations of the transport; null: messages alone */
-    struct proto_asks asks;      /* of all parties */
-    bool touched, hung;          /* true: on the worker's list of that name */
+    bool hung;                   /* on the worker's list of that name */
     bool same_image, asked_image;
-    struct proto_peer *next_touched, *next_hung;
+    struct proto_peer *next_hung;
     /* Messages from that PE; used on the service worker only. */
     struct proto_origin origin;   /* its service worker */
     struct proto_origin **others; /* its other workers, by number; null: none has issued yet */
@@ -157,8 +169,8 @@ struct proto_worker {
     cache_aligned pthread_mutex_t lock;
     void *at; /* the transport's worker; null: not open */
     uint32_t number;
-    struct proto_peer **peers; /* by PE; made on first use */
-    struct proto_peer *touched, *hung;
+    struct proto_issue_log log; /* of all parties: every peer */
+    struct proto_peer *hung;
     uint32_t flushes; /* under way */
     uint64_t epoch;   /* number of fences */
     uint64_t ordered; /* the fence from which on the transport keeps puts in order */
@@ -173,39 +185,15 @@ struct proto_worker {
     uint64_t asked;                     /* number of the next pending request without a flag */
     uint32_t under_way;                 /* number of those */
     uint32_t asking;                    /* bytes that the targets hold for them at most; relaxed */
-    struct proto_issue_log *logs;       /* that issue on the worker */
+    struct proto_issue_log *logs;       /* of parties that note */
     uint16_t numbered, requested;       /* the last numbers of a log and of a request */
     struct proto_coalescer *coalescing; /* coalescers that hold messages */
     uint32_t open;                      /* number of these coalescers */
     void *spare;                        /* buffer for a batch, or null */
 };
 
-/* Issue logs (proto.h). Invariants, under the worker's lock: a peer state is on the log's list of active peer states while it has
- * operations that are not known to be applied, pending requests under way, or data that the transport still reads. Peer states of issue logs stay where
- * they are until their log is closed, so asks and messages point to them. A peer state with refused operations stays active until
- * a flush has told. */
-
 /* A number of a refused operation in a message, whose data need not be aligned. */
 typedef uint16_t __attribute__((aligned(1), may_alias)) proto_nack_number;
-
-/* What a log has issued to one peer. */
-struct proto_log_peer {
-    struct proto_peer *peer;
-    struct proto_point number; /* the peer's count of issued operations at the log's last one */
-    struct proto_asks asks;
-    uint32_t reading, holding; /* asks that read long data; messages whose data is not copied */
-    bool active;
-    bool refused; /* the target has refused operations without a request, and no flush has told */
-    struct proto_log_peer *next, *next_active; /* of the log: all, and the active ones */
-};
-
-struct proto_issue_log {
-    struct proto_worker_set workers;
-    struct proto_log_peer **peers; /* by PE; null: nothing went anywhere yet */
-    struct proto_log_peer *first, *active;
-    uint16_t number; /* below PROTO_REQUEST; the worker's begin again: then logs of one number share nacks */
-    struct proto_issue_log *next; /* of the worker */
-};
 
 extern struct proto_worker proto_workers[PROTO_WORKERS];
 extern const struct transport *proto_transport;
@@ -215,8 +203,8 @@ struct proto_peer *proto_peer_make(struct proto_worker *worker, int pe); /* null
 struct proto_peer *proto_peer_of(struct proto_worker *worker, int pe);   /* never null */
 static inline struct proto_peer *proto_peer_try(struct proto_worker *worker, int pe)
 {
-    struct proto_peer *peer = worker->peers[pe];
-    return lat_likely(peer != 0) ? peer : proto_peer_make(worker, pe);
+    const struct proto_log_peer *all = worker->log.peers[pe];
+    return lat_likely(all != 0) ? all->peer : proto_peer_make(worker, pe);
 }
 /* These take memory for later, so that what follows under the same hold of the lock lacks none: for messages, a batch, a note of the
  * log, a request of a flush. They return false without memory. */
@@ -343,17 +331,23 @@ void proto_claim_until(struct proto_peer *peer, struct uccs_import *use, uint64_
 /* Does so for all puts of the worker, when the worker has been asked to (`lands`). */
 void proto_land_wanted(struct proto_worker *worker);
 
+/* Puts a peer state on the log's list of active ones. */
+static inline void proto_log_activate(struct proto_issue_log *log, struct proto_log_peer *log_peer)
+{
+    if (log_peer->active)
+        return;
+    log_peer->active = true;
+    log_peer->next_active = log->active;
+    log->active = log_peer;
+}
+
 /* worker.c. Notes that the peer has operations to flush. Pollers read the cache lines of the worker's words, so a value that is there
  * already is not stored. */
 void proto_touch_worker(struct proto_worker *worker);
 static inline void proto_touch(struct proto_peer *peer)
 {
     struct proto_worker *worker = peer->worker;
-    if (!peer->touched) {
-        peer->touched = true;
-        peer->next_touched = worker->touched;
-        worker->touched = peer;
-    }
+    proto_log_activate(&worker->log, &peer->all);
     if (lat_unlikely(!atomic_load_relaxed(&worker->some)))
         proto_touch_worker(worker);
 }
@@ -364,10 +358,8 @@ void proto_untouch(struct proto_worker *worker);
 /* Hangs a request on the peer's next flush. Returns the number of its operations to the peer; they begin again after 32768,
  * and requests of one number on one flush share nacks. */
 uint16_t proto_hang(struct proto_peer *peer, struct uccs_request *request);
-/* Hangs `all` on a flush of a peer that covers its operations up to `number`, which are not all answered. Without a peer state
- * it fails when any operation on the peer was refused. */
-void proto_flush_peer(struct proto_peer *peer, struct proto_point number, struct uccs_request *all,
-                      struct proto_log_peer *log_peer, bool waits);
+/* Hangs `all` on a flush of a peer that covers what a party has issued to it, which is not all answered. */
+void proto_flush_peer(struct proto_log_peer *log_peer, struct uccs_request *all, bool waits);
 /* Starts flushes where requests hang, since the program may test every request from now on. */
 void proto_nudge(struct proto_worker *worker);
 /* Starts a flush of the peer behind a message, unless one is under way. */
@@ -400,24 +392,22 @@ void proto_direct_put(struct proto_send *send);
 void proto_direct_get(struct proto_send *send, struct proto_pending *ask);
 void proto_direct_free(struct proto_peer *peer);
 
-/* log_peer.c. Adds one to the request's count until what is under way is settled. Returns false without memory. */
-bool proto_asks_watch(struct proto_asks *asks, const struct proto_worker *worker, struct uccs_request *request);
-/* One is settled; requests that waited for it alone complete. `log_peer` tells whether they fail; null: they do not. */
-void proto_asks_settle(struct proto_asks *asks, uint64_t number, struct proto_log_peer *log_peer);
-
+/* issue_log.c. begin lists the log of a party at its worker, and takes the worker's lock itself; so does end, which frees all peer states. */
+void proto_log_begin(struct proto_issue_log *log, struct proto_worker *worker);
+void proto_log_end(struct proto_issue_log *log, struct proto_worker *worker);
 /* Returns null when nothing went to the PE yet. */
 static inline struct proto_log_peer *proto_log_peer_find(const struct proto_issue_log *log, int pe)
 {
     return log->peers ? log->peers[pe] : 0;
 }
-/* issued notes a message that leaves, asks notes a pending request; left and settled
- * note their ends. */
 bool proto_log_peer_applied(const struct proto_log_peer *log_peer);
+/* issued notes a message that leaves, asks notes a pending request, settled notes its end: requests that waited for it alone complete. */
 void proto_log_issued(struct proto_send *send);
-void proto_log_peer_left(struct proto_log_peer *log_peer);
 void proto_log_asks(struct proto_issue_log *log, struct proto_peer *peer, struct proto_pending *ask);
-void proto_log_peer_settled(const struct proto_pending *ask);
-/* refused notes that the target has refused operations of the worker's logs with these numbers. take_refused returns
+void proto_log_peer_settled(struct proto_log_peer *log_peer, const struct proto_pending *ask);
+/* Adds one to the request's count until the pending requests under way are settled. Returns false without memory. */
+bool proto_asks_watch(struct proto_log_peer *log_peer, struct uccs_request *request);
+/* nacked notes that the target has refused operations of the worker's logs with these numbers. take_nacked returns
  * whether it has, and forgets it. */
 void proto_log_nacked(struct proto_worker *worker, int pe, const proto_nack_number *logs, size_t count);
 bool proto_log_peer_take_nacked(struct proto_log_peer *log_peer);
@@ -432,19 +422,14 @@ int proto_progress_all(uint64_t workers);
 
 /* progress.c; any thread, without a lock. The same as uccs_rest, for a waiter that has looked at workers and found nothing. */
 void proto_rest(uint64_t workers, struct uccs_wait *wait);
-/* quiet.c; any thread, without a lock. Completes the operations on a set of workers to these PEs; `pes` null: to all
- * PEs. */
-void proto_quiet_workers(uint64_t workers, const int *pes, size_t npes);
-/* Under the worker's lock. Takes peers with no unanswered operation off the touched list; hangs `all`, unless it is null,
- * on flushes of the others. */
-void proto_flush_touched(struct proto_worker *worker, struct uccs_request *all, bool waits);
+/* quiet.c; any thread, without a lock. The same as proto_quiet, on some of the set's workers alone, or on any with a null set. */
+bool proto_quiet_workers(struct proto_worker_set *on, uint64_t workers, const int *pes, size_t npes);
 
 /* pool.c; any thread, without a lock. */
 void proto_pool_open(void);
 void proto_pool_close(void);
-void proto_pool_leave(uint64_t workers); /* notes that a context does not use these workers any more */
-extern uint32_t proto_others;            /* the highest number of an open worker */
-uint64_t proto_workers_open(void);       /* returns the open workers */
+extern uint32_t proto_others;      /* the highest number of an open worker */
+uint64_t proto_workers_open(void); /* returns the open workers */
 /* Returns a worker, but not the service worker, that has unanswered operations; null: there is none. */
 struct proto_worker *proto_next_busy(void);
 

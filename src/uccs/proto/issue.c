@@ -7,7 +7,7 @@ static void count_message(struct proto_peer *peer, struct wire_header *header)
 {
     proto_take_fence(peer);
     header->after = peer->fenced;
-    peer->issued.messages++;
+    peer->all.issued.messages++;
     proto_touch(peer);
 }
 
@@ -19,8 +19,8 @@ static void order_message(struct proto_send *send)
         count_message(peer, &send->header);
         send->puts = peer->behind.puts;
     } else if (send->ordered) {
-        send->header.after = peer->issued.messages;
-        send->puts = peer->issued.puts;
+        send->header.after = peer->all.issued.messages;
+        send->puts = peer->all.issued.puts;
     }
     if (send->log && send->counts)
         proto_log_issued(send);
@@ -45,7 +45,7 @@ static void send_message(struct proto_send *send)
 static void issue_message(struct proto_send *send)
 {
     struct proto_peer *peer = send->peer;
-    const bool first = proto_point_reaches(peer->answered, peer->issued);
+    const bool first = proto_point_reaches(peer->answered, peer->all.issued);
     const bool flushes = first && peer->alone && send->counts && !send->later && proto_coalesce_fits(send->bytes);
     send->later |= send->joins && !first;
     order_message(send);
@@ -73,7 +73,7 @@ lat_cold static void put_direct(struct proto_send *send)
 {
     struct proto_peer *peer = send->peer;
     struct proto_send *word = send->way == PROTO_DIRECT_NOTIFY ? word_of(send) : 0;
-    const uint64_t puts = ++peer->issued.puts;
+    const uint64_t puts = ++peer->all.issued.puts;
     proto_touch(peer);
     if (send->log)
         proto_log_issued(send);

@@ -216,9 +216,9 @@ static void shut_worker(struct proto_worker *worker)
 static void free_keys(void)
 {
     for (int i = 0; i < PROTO_WORKERS; i++)
-        for (int pe = 0; proto_workers[i].peers && pe < uccs_core.npes; pe++)
-            if (proto_workers[i].peers[pe])
-                proto_direct_free(proto_workers[i].peers[pe]);
+        for (int pe = 0; proto_workers[i].log.peers && pe < uccs_core.npes; pe++)
+            if (proto_workers[i].log.peers[pe])
+                proto_direct_free(proto_workers[i].log.peers[pe]->peer);
     proto_key_close();
 }
 

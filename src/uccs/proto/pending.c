@@ -26,7 +26,7 @@ static void count_pending(struct proto_peer *peer, struct proto_pending *ask)
     add_asking(worker, held_for(ask));
     ask->number = worker->asked++;
     worker->under_way++;
-    peer->asks.count++;
+    peer->all.asks.count++;
 }
 
 void proto_pending_list(const struct proto_send *send, struct proto_pending *ask)
@@ -35,6 +35,13 @@ void proto_pending_list(const struct proto_send *send, struct proto_pending *ask
     if (send->log)
         proto_log_asks(send->log, send->peer, ask);
     proto_touch(send->peer);
+}
+
+static void settle_of_log(const struct proto_pending *ask)
+{
+    ask->log_peer->reading -= ask->reads;
+    ask->log_peer->refused |= ask->failed && !ask->request && !ask->local;
+    proto_log_peer_settled(ask->log_peer, ask);
 }
 
 /* The waiting thread owns a pending request with a flag. It may drop the pending request as soon as it sees the flag, so the flag is last. */
@@ -47,13 +54,13 @@ void proto_pending_settle(struct proto_pending *ask)
     struct proto_worker *worker = ask->worker;
     add_asking(worker, -held_for(ask));
     worker->under_way--;
-    proto_asks_settle(&worker->peers[ask->pe]->asks, ask->number, 0);
+    proto_log_peer_settled(worker->log.peers[ask->pe], ask);
     if (ask->request)
         uccs_request_finish_use(ask->request, ask->failed);
     if (lat_unlikely(ask->local != 0))
         uccs_request_finish(ask->local, ask->failed);
     if (lat_unlikely(ask->log_peer != 0))
-        proto_log_peer_settled(ask);
+        settle_of_log(ask);
     free(ask);
 }
 

@@ -84,7 +84,9 @@ lat_cold static struct proto_worker *take_worker(struct proto_worker_set *on)
     if (!worker) {
         worker = open_worker(least_used());
         users[worker->number]++;
-        on->used = UINT64_C(1) << worker->number;
+        if (on->notes)
+            proto_log_begin(&on->log, worker);
+        atomic_store_seqcst(&on->used, UINT64_C(1) << worker->number);
         atomic_store_release(&on->own, worker); /* acquire: proto_worker_of */
     }
     pthread_mutex_unlock(&pool);
@@ -102,7 +104,7 @@ lat_cold static struct proto_worker *join_worker(struct proto_worker_set *on, ui
     uint64_t before = atomic_fetch_or_seqcst(&on->used, bit);
     pthread_mutex_unlock(&pool);
     if (atomic_load_seqcst(&on->fenced))
-        proto_quiet_workers(before & ~bit, 0, 0);
+        (void)proto_quiet_workers(on, before & ~bit, 0, 0);
     return worker;
 }
 
@@ -148,24 +150,28 @@ uint64_t proto_workers_open(void)
     return open;
 }
 
-void proto_pool_leave(uint64_t workers)
+static void leave_worker(uint32_t number)
 {
     pthread_mutex_lock(&pool);
-    for (; workers; workers &= workers - 1)
-        users[__builtin_ctzll(workers)]--;
+    users[number]--;
     pthread_mutex_unlock(&pool);
 }
 
 void proto_release(struct proto_worker_set *on)
 {
-    proto_quiet(on);
-    proto_pool_leave(on->used);
-    *on = (struct proto_worker_set){.spread = on->spread};
+    (void)proto_quiet(on, 0, 0);
+    if (on->notes && on->own) {
+        proto_wait_local(on, 0, 0); /* the transport may hold a message longer than its target needs to apply it */
+        proto_log_end(&on->log, on->own);
+    }
+    for (uint64_t left = on->used; left; left &= left - 1)
+        leave_worker((uint32_t)__builtin_ctzll(left));
+    *on = (struct proto_worker_set){.spread = on->spread, .notes = on->notes};
 }
 
 void proto_quiet_all(void)
 {
-    proto_quiet_workers(proto_workers_open(), 0, 0);
+    (void)proto_quiet_workers(0, proto_workers_open(), 0, 0);
 }
 
 void proto_fence_all(void)
@@ -188,6 +194,15 @@ bool proto_busy(const struct proto_worker *worker)
 bool proto_pending_busy(const struct proto_worker *worker)
 {
     return lat_unlikely(atomic_load_relaxed(&worker->asking) > ASKING_MOST);
+}
+
+bool proto_set_busy(struct proto_worker_set *on)
+{
+    struct proto_worker *worker = proto_worker_of(on);
+    if (!proto_busy(worker) && !proto_pending_busy(worker))
+        return false;
+    (void)proto_progress(worker); /* so that a caller who tries again makes progress */
+    return true;
 }
 
 /* A target holds an answer until it has left. */
@@ -216,7 +231,7 @@ static lat_hot bool reserve_send(struct proto_peer *peer, struct proto_issue_log
 static lat_hot struct proto_send *begin_send(struct proto_worker *worker, struct proto_worker_set *on, int pe,
                                              enum proto_wire_kind kind, struct uccs_request *request)
 {
-    struct proto_issue_log *log = proto_log_of(on);
+    struct proto_issue_log *log = on && on->notes ? &on->log : 0;
     pthread_mutex_lock(&worker->lock);
     struct proto_peer *peer = proto_peer_try(worker, pe);
     if (lat_unlikely(!peer || !reserve_send(peer, log, request))) {

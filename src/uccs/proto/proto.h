@@ -24,23 +24,35 @@
 
 struct proto_worker;
 struct proto_origin;
-struct proto_issue_log;
 struct proto_log_peer;
 struct proto_peer;
 struct proto_pending;
 
-/* --- Workers of a context */
+/* --- Sets of workers, on which one party issues: a context, a stream, one thread in a stream of thread scope */
 
-/* Starts zeroed: the context has one worker, which it shares with other contexts when there are not enough, and one order
- * holds for the operations of all its threads. With `spread`, set before the first use, each thread takes a worker, which
- * it may share with other threads, and a fence of several workers is a quiet. A context finds its workers when it issues. A
- * null pointer stands for the service worker. */
+/* What a party has issued, by peer (issue_log.c). */
+struct proto_issue_log {
+    struct proto_log_peer **peers; /* by PE; null: nothing went anywhere yet */
+    struct proto_log_peer *first, *active;
+    uint16_t number; /* below PROTO_REQUEST; the worker's begin again: then logs of one number share nacks */
+    struct proto_issue_log *next; /* of the worker */
+};
+
+/* Starts zeroed, and finds its workers when it issues. It has one worker, the least used, which it shares with others when there are
+ * not enough, and one order holds for the operations of all threads. With `spread`, each thread takes a worker, which
+ * it may share with other threads, and a fence of several workers is a quiet. With `notes`, the log notes what is issued, so flushes concern
+ * the party's own operations, and some peers alone, although parties share the worker. Both are set before the first use, one of them at
+ * most. A null pointer stands for the service worker.
+ *
+ * The operations of a party that notes are complete at a peer when the peer has applied as many operations of the worker as had been
+ * issued at the party's last one. A flush may cover the operations of other parties to that peer too, those before it
+ * on the worker, but never those to other peers. Without notes a flush concerns all operations on the set's workers. */
 struct proto_worker_set {
-    uint32_t spread;
-    uint32_t fenced;             /* 1: the context has made a fence; sequentially consistent */
-    uint64_t used;               /* a bit per worker on which the context has issued; sequentially consistent */
-    struct proto_worker *own;    /* the worker without spread */
-    struct proto_issue_log *log; /* notes what is issued; null: nobody does */
+    uint32_t spread, notes;
+    uint32_t fenced;            /* 1: the party has made a fence; sequentially consistent */
+    uint64_t used;              /* a bit per worker on which the party has issued; sequentially consistent */
+    struct proto_worker *own;   /* the worker without spread */
+    struct proto_issue_log log; /* of a set that notes */
 };
 
 /* True when one-sided operations of the transport may be used. Constant while workers are open. */
@@ -54,42 +66,9 @@ extern uint32_t proto_touched;
 
 /* Returns the worker on which the calling thread issues. */
 struct proto_worker *proto_worker_of(struct proto_worker_set *on);
-struct proto_worker *proto_service_worker(void);
-
-/* --- Issue logs. A log notes what one party has issued on its worker, by peer: a stream, or one thread in a stream of thread
- * scope. So flushes concern the party's own operations, and some peers alone, although parties share workers. A log
- * takes the least used worker, and keeps it.
- *
- * The party's operations are complete at a peer when the peer has applied as many operations of the worker as had been
- * issued at the party's last one. A flush may cover the operations of other parties to that peer too, those before it
- * on the worker, but never those to other peers. */
-struct proto_issue_log *proto_log_open(void); /* returns null without memory */
-/* Completes what the log has issued, and ends the log. No other call on the log may be under way. */
-void proto_log_close(struct proto_issue_log *log);
-/* Operations that are issued on these workers are noted. */
-struct proto_worker_set *proto_log_workers(struct proto_issue_log *log);
-static inline struct proto_issue_log *proto_log_of(const struct proto_worker_set *on)
-{
-    return on ? on->log : 0;
-}
-/* Orders later operations to any peer behind earlier ones. Returns true when proto_log_wait_reads would wait: then operations that change
- * memory of the PE are not ordered yet. */
-bool proto_log_fence(struct proto_issue_log *log, int pe);
-/* These concern some PEs; `pes` null: all. flush adds to the request's count what is not complete there, and returns false when
- * it has no memory for all of that; the request
- * has an owner, and fails when a target has refused operations of the log without requests and no flush has told yet. quiet waits for
- * it, and returns false when it fails. wait_local waits until the local buffers are free, or hold the data. */
-bool proto_log_flush(struct proto_issue_log *log, const int *pes, size_t npes, struct uccs_request *request);
-bool proto_log_quiet(struct proto_issue_log *log, const int *pes, size_t npes);
-void proto_log_wait_local(struct proto_issue_log *log, const int *pes, size_t npes);
-/* Waits for long gets from the PE: its transport may still read memory that a later operation changes. proto_log_reads
- * returns true when it would wait. */
-void proto_log_wait_reads(struct proto_issue_log *log, int pe);
-bool proto_log_reads(struct proto_issue_log *log, int pe);
-/* Returns true when nothing is under way. */
-bool proto_log_idle(struct proto_issue_log *log);
 /* Returns true, after some progress, when issuing would wait for room. */
-bool proto_log_busy(struct proto_issue_log *log);
+bool proto_set_busy(struct proto_worker_set *on);
+struct proto_worker *proto_service_worker(void);
 
 /* --- Sending */
 
@@ -145,7 +124,7 @@ void proto_issue(struct proto_send *send);
 /* The same for a pending request, whose handle goes with the message. One that may leave `later` does so only while others are under
  * way; the first one leaves at once so that it overlaps computation. */
 void proto_issue_ask(struct proto_send *send, struct proto_pending *ask);
-/* While true, nothing that this thread issues waits for room. It has asked proto_log_busy before. */
+/* While true, nothing that this thread issues waits for room. It has asked proto_set_busy before. */
 extern _Thread_local bool proto_never_waits;
 /* Returns true when too many messages wait in the transport. */
 bool proto_busy(const struct proto_worker *worker);
@@ -278,12 +257,23 @@ void proto_handle(enum proto_wire_kind kind, const struct proto_handler *handler
 void proto_service_lock(void);
 void proto_service_unlock(void);
 
-/* --- Order and completion */
+/* --- Order and completion (quiet.c) */
 
+/* Orders later operations to any peer behind earlier ones, but for those that proto_wait_reads waits for. */
 void proto_fence(struct proto_worker_set *on);
-void proto_quiet(struct proto_worker_set *on);
-/* The same as proto_quiet, but only for operations to these PEs. */
-void proto_quiet_pes(struct proto_worker_set *on, const int *pes, size_t npes);
+/* Complete the operations; `pes` null: at all PEs. flush adds to the request's count what is not complete, and returns false when it has no
+ * memory for all of that; the request has an owner. quiet waits, and returns false when what flush counts has failed: when a target
+ * has refused operations of a set that notes, which had no requests, and no flush has told yet. wait_local waits until the local buffers
+ * of a set that notes are free, or hold the data. */
+bool proto_flush(struct proto_worker_set *on, const int *pes, size_t npes, struct uccs_request *request);
+bool proto_quiet(struct proto_worker_set *on, const int *pes, size_t npes);
+void proto_wait_local(struct proto_worker_set *on, const int *pes, size_t npes);
+/* Waits for long gets of a set that notes: their transport may still read memory that a later operation changes. proto_reads
+ * returns true when it would wait. */
+void proto_wait_reads(struct proto_worker_set *on, int pe);
+bool proto_reads(struct proto_worker_set *on, int pe);
+/* Returns true when nothing is under way. */
+bool proto_is_idle(struct proto_worker_set *on);
 /* Fence and quiet of the default context, for peers on this node too. On the node an operation is complete when its
  * stores are visible. */
 static inline void uccs_fence_all(void)
@@ -296,17 +286,14 @@ static inline void uccs_fence_all(void)
 static inline void uccs_quiet_all(void)
 {
     if (lat_unlikely(atomic_load_relaxed(&proto_touched)))
-        proto_quiet(0);
+        (void)proto_quiet(0, 0, 0);
     uccs_quiet();
 }
 
-/* Starts a quiet. On each worker it adds one to the request's count for every peer with unanswered operations, and one
- * for the gets and fetching atomics under way. */
-void proto_flush(struct proto_worker_set *on, struct uccs_request *request);
 /* Fence and quiet of all workers of this process. */
 void proto_fence_all(void);
 void proto_quiet_all(void);
-/* Makes a quiet and gives the workers back. No thread may issue on them meanwhile. */
+/* Makes a quiet, waits for the local buffers, and gives the workers back. No thread may issue on them meanwhile. */
 void proto_release(struct proto_worker_set *on);
 
 /* Returns true when the PE's globals are at the same offsets as mine. Reads the PE's record the first time. */

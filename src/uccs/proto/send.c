@@ -80,7 +80,7 @@ static void say_hello(struct proto_peer *peer)
     struct proto_send *send = proto_send_new(peer->worker, peer, WIRE_HELLO);
     send->data = send->buffer = address;
     send->bytes = bytes;
-    peer->issued.messages++;
+    peer->all.issued.messages++;
     proto_send_now(send);
 }
 

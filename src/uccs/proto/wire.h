@@ -138,7 +138,7 @@ struct wire_header {
             uint64_t handle;
         } flush;
         struct {
-            uint64_t handle, refused;
+            uint64_t handle;
         } flushed; /* the data is the numbers of refused operations, uint16_t each, no number twice */
         struct {
             uint64_t number, block, counter; /* number in its flow; the sender's block, or 0; counter, or 0 */

@@ -33,8 +33,8 @@ struct proto_peer *proto_peer_make(struct proto_worker *worker, int pe)
         return 0;
     peer->worker = worker;
     peer->pe = pe;
-    peer->origin.peer = peer;
-    worker->peers[pe] = peer;
+    peer->origin.peer = peer->all.peer = peer;
+    worker->log.peers[pe] = &peer->all;
     return peer;
 }
 
@@ -80,7 +80,7 @@ void proto_send_free(struct proto_send *send)
     if (lat_unlikely(send->local != 0))
         uccs_request_finish(send->local, false);
     if (lat_unlikely(send->log_peer != 0))
-        proto_log_peer_left(send->log_peer);
+        send->log_peer->holding--;
     send->next = worker->idle;
     worker->idle = send;
 }
@@ -101,9 +101,9 @@ const char *proto_worker_open(uint32_t number)
 {
     struct proto_worker *worker = &proto_workers[number];
     worker->number = number;
-    free(worker->peers); /* an attempt that failed may have left them */
-    worker->peers = calloc((size_t)uccs_core.npes, sizeof *worker->peers);
-    return worker->peers ? proto_transport->open_worker(worker, &worker->at) : "no memory";
+    free(worker->log.peers); /* an attempt that failed may have left them */
+    worker->log.peers = calloc((size_t)uccs_core.npes, sizeof *worker->log.peers);
+    return worker->log.peers ? proto_transport->open_worker(worker, &worker->at) : "no memory";
 }
 
 /* A life that a fault ends may leave messages that have not been sent. */
@@ -149,10 +149,10 @@ static void free_peer(struct proto_peer *peer)
 
 void proto_worker_free(struct proto_worker *worker)
 {
-    for (int pe = 0; worker->peers && pe < uccs_core.npes; pe++)
-        if (worker->peers[pe])
-            free_peer(worker->peers[pe]);
-    free(worker->peers);
+    for (int pe = 0; worker->log.peers && pe < uccs_core.npes; pe++)
+        if (worker->log.peers[pe])
+            free_peer(worker->log.peers[pe]->peer);
+    free(worker->log.peers);
     free(worker->spare);
     proto_handle_close(&worker->handles);
     while (worker->idle_flush) {

@@ -38,9 +38,9 @@ static void order_far(const struct uccs_rma *rma)
 {
     if (!uccs_rma_ordered(rma))
         return;
-    struct proto_issue_log *log = proto_log_of(workers_of(rma));
-    if (lat_unlikely(proto_log_fence(log, rma->endpoint->pe)) && rma->kind != RMA_GET)
-        proto_log_wait_reads(log, rma->endpoint->pe);
+    proto_fence(workers_of(rma));
+    if (rma->kind != RMA_GET)
+        proto_wait_reads(workers_of(rma), rma->endpoint->pe);
 }
 
 /* --- Counters and signals */
@@ -92,7 +92,7 @@ static int send_behind(const struct uccs_rma *rma, const struct proto_notify *wi
                                 .at.segment = PROTO_HEAP,
                                 .with = &alone,
                                 .request = rma->request};
-    (void)proto_log_fence(proto_log_of(op.on), op.pe);
+    proto_fence(op.on);
     return proto_rma(&op);
 }
 
@@ -164,7 +164,7 @@ static int issue_messages(const struct uccs_rma *rma, struct proto_op *op, const
         op->blocks = part.blocks.count ? &part.blocks : 0;
         op->with = part.last ? with : 0;
         if (op->with && !first)
-            (void)proto_log_fence(proto_log_of(op->on), op->pe);
+            proto_fence(op->on);
         status = proto_rma(op);
     }
     return status;
@@ -219,10 +219,9 @@ static int issue_far(struct uccs_rma *rma)
 /* Returns true, after some progress, when the operation would wait for room, or for reads that it must stay behind. */
 static bool would_wait(const struct uccs_rma *rma)
 {
-    struct proto_issue_log *log = proto_log_of(workers_of(rma));
-    if (proto_log_busy(log))
+    if (proto_set_busy(workers_of(rma)))
         return true;
-    if (!uccs_rma_ordered(rma) || rma->kind == RMA_GET || !proto_log_reads(log, rma->endpoint->pe))
+    if (!uccs_rma_ordered(rma) || rma->kind == RMA_GET || !proto_reads(workers_of(rma), rma->endpoint->pe))
         return false;
     (void)proto_progress(proto_worker_of(workers_of(rma)));
     return true;
@@ -231,8 +230,6 @@ static bool would_wait(const struct uccs_rma *rma)
 /* With nowait, an operation of many messages may go beyond the room, which was there when it began. */
 int uccs_rma_far(struct uccs_rma *rma)
 {
-    if (lat_unlikely(!workers_of(rma)))
-        return UCCS_ERR_NO_MEMORY;
     if (lat_likely(!rma->op->nowait))
         return issue_far(rma);
     if (would_wait(rma))
