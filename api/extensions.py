@@ -96,9 +96,9 @@ for _tail in ("", "_local"):
 _row("request", "request_wait_free", "void", "shmemx_request_t *req")
 _row("request", "request_wait_all_free", "void", _LIST + "const int *status")
 for _verb, _all in (("wait", "void"), ("test", "int")):
-    _row("request", f"request_{_verb}_all", _all, _LIST + "const int *status")
-    _row("request", f"request_{_verb}_any", "size_t", _LIST + "const int *status")
-    _row("request", f"request_{_verb}_some", "size_t", _LIST + "size_t *indices, const int *status")
+    for _which, _result, _out in (("all", _all, ""), ("any", "size_t", ""), ("some", "size_t", "size_t *indices, ")):
+        _row("request", f"request_{_verb}_{_which}", _result, _LIST + _out + "const int *status", state="run",
+             call=f"lat_requests_{_verb}(LAT_{_which.upper()}, reqs, nreqs, {'indices' if _out else 0}, status)")
 
 # --- Counters and counted operations ----------------------------------------------------------------------
 _row("counter", "ct_create", "void", "shmemx_ct_t *ct")

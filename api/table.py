@@ -268,12 +268,12 @@ for _verb, _all in (("wait_until", "void"), ("test", "int")):
     for _which in ("all", "any", "some"):
         _result = _all if _which == "all" else "size_t"
         _list = "T *ivars, size_t nelems, " + ("size_t *indices, " if _which == "some" else "")
-        _call = f"lat_{_verb}_{_which}(&(struct lat_wait_set){{CALL, KIND, ivars, nelems, status, cmp, "
-        _more = "}" + (", indices)" if _which == "some" else ")")
+        _call = (f"lat_set_{_verb.split('_')[0]}(&(struct lat_set){{lat_variable_holds, ivars, nelems, status, KIND, cmp, "
+                 "%s}, " + f"LAT_{_which.upper()}, {'indices' if _which == 'some' else 0})")
         row("p2p", f"{_verb}_{_which}", _result, _list + "const int *status, int cmp, T cmp_value",
-            types=AMO, forms="typed generic", call=_call + "BITS, 0" + _more)
+            types=AMO, forms="typed generic", state="run", call=_call % ".value = BITS")
         row("p2p", f"{_verb}_{_which}_vector", _result, _list + "const int *status, int cmp, const T *cmp_values",
-            types=AMO, forms="typed generic", call=_call + "0, cmp_values" + _more)
+            types=AMO, forms="typed generic", state="run", call=_call % ".values = cmp_values")
 row("p2p", "wait", "void", "T *ivar, T cmp_value", types=OLD_BIT, forms="typed", old=True,
     call="lat_wait_until(CALL, KIND, ivar, SHMEM_CMP_NE, BITS)")
 row("p2p", "wait_until", "void", "long *ivar, int cmp, long cmp_value", old=True, quiet=(True,),

@@ -19,7 +19,7 @@ lat_cold static struct uccs_counter_line *line_of_opened(const char *call, shmem
 }
 
 /* Returns my line of a live counter; ends the job when the counter is none. */
-static struct uccs_counter_line *line_of(const char *call, shmemx_ct_t ct)
+static lat_hot struct uccs_counter_line *line_of(const char *call, shmemx_ct_t ct)
 {
     if (lat_likely(uccs_counter_of_job(lat_ct_of(ct))))
         return uccs_counter_mine(lat_ct_of(ct));
@@ -198,22 +198,20 @@ int lat_ct_wait_timeout(shmemx_ct_t ct, long wait_for, double seconds)
     return 1;
 }
 
+static bool counter_holds(struct lat_set *set, size_t i)
+{
+    const shmemx_ct_t ct = ((shmemx_ct_t const *)set->members)[i];
+    return atomic_load_acquire(&line_of("shmemx_ct_wait_any", ct)->count) >= ((const long *)set->values)[i];
+}
+
 size_t lat_ct_wait_any(shmemx_ct_t *cts, const long *values, size_t n)
 {
-    struct uccs_wait wait uccs_scoped = {0};
-    size_t *turn = uccs_progress_turn_of(cts);
-    if (n == 0)
-        return SIZE_MAX;
-    for (;;) {
-        for (size_t k = 0; k < n; k++) {
-            size_t i = (*turn + k) % n;
-            if (atomic_load_acquire(&line_of("shmemx_ct_wait_any", cts[i])->count) >= values[i]) {
-                *turn = i + 1;
-                return i;
-            }
-        }
-        uccs_pause(&wait);
-    }
+    struct lat_set set = {.holds = counter_holds,
+                          .members = cts,
+                          .n = n,
+                          .values = values,
+                          .turn = uccs_progress_turn_of(cts)};
+    return lat_set_wait(&set, LAT_ANY, 0);
 }
 
 /* Swaps the count for count - n. An arrival in between makes it try again, and n is taken exactly once. */

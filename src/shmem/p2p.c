@@ -1,117 +1,89 @@
-/* Waiting for sets of variables: all, any, some, against one value or one each.
- *
- * All twelve calls are one scan over a set. any begins somewhere else each time, so an element that is always
- * true cannot starve the others (OpenSHMEM 1.6, fairness of wait_until_any); some returns all it finds. An
- * empty set (no elements, or all excluded by status) is satisfied at once. */
+/* Sets of variables, requests and counters (p2p.h): one search, and the calls that test or wait by it. */
 #include "shmem/p2p.h"
 
-static size_t width_of(enum kind kind)
-{
-    return kind == KIND_I16 || kind == KIND_U16 ? 2 : kind == KIND_I32 || kind == KIND_U32 ? 4 : 8;
-}
-
 /* cmp_values is the caller's private array; the atomic load is only the same code for all widths. */
-static bool is_satisfied(const struct lat_wait_set *set, size_t i)
+bool lat_variable_holds(struct lat_set *set, size_t i)
 {
-    size_t at = i * width_of(set->kind);
+    const size_t at = i * kind_size(set->kind);
     uint64_t value = set->values ? lat_load(set->kind, (const char *)set->values + at) : set->value;
-    return lat_compare(set->kind, set->cmp, lat_load(set->kind, (const char *)set->ivars + at), value);
+    return lat_compare(set->kind, set->cmp, lat_load(set->kind, (const char *)set->members + at), value);
 }
 
-/* Starts at *from, so that a wait does not look again at elements that were true: they may have changed since. */
-static bool all_from(const struct lat_wait_set *set, size_t *from)
+static bool is_member(const struct lat_set *set, size_t i)
 {
-    for (; *from < set->nelems; ++*from)
-        if (lat_set_has(set->status, *from) && !is_satisfied(set, *from))
-            return false;
-    return true;
+    return !set->status || set->status[i] == 0;
 }
 
-static size_t any_between(const struct lat_wait_set *set, size_t from, size_t to)
+static bool is_empty(const struct lat_set *set)
 {
-    for (size_t i = from; i < to; i++)
-        if (lat_set_has(set->status, i) && is_satisfied(set, i))
-            return i;
-    return SIZE_MAX;
+    size_t n = set->n;
+    while (n && !is_member(set, n - 1))
+        n--;
+    return n == 0;
 }
 
-/* Returns a pseudo-random place to begin a scan, so that no pattern of calls skips an element for ever. */
-static size_t random_start(size_t nelems)
+static bool all_hold(struct lat_set *set)
+{
+    while (set->from < set->n && (!is_member(set, set->from) || set->holds(set, set->from)))
+        set->from++;
+    return set->from == set->n;
+}
+
+/* Returns where the search begins: behind the member that was found last, or at a pseudo-random place, so that no pattern of calls
+ * skips a member for ever. */
+static size_t start_of(const struct lat_set *set)
 {
     static _Thread_local uint64_t state;
     state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (state >> 33) % nelems;
+    return set->n > 1 ? (set->turn ? *set->turn : state >> 33) % set->n : 0;
 }
 
-static size_t any_once(const struct lat_wait_set *set)
+static size_t find_any(struct lat_set *set)
 {
-    size_t from = set->nelems > 1 ? random_start(set->nelems) : 0;
-    size_t found = any_between(set, from, set->nelems);
-    return found != SIZE_MAX ? found : any_between(set, 0, from);
+    size_t i = start_of(set);
+    for (size_t left = set->n; left; left--, i = i + 1 == set->n ? 0 : i + 1)
+        if (is_member(set, i) && set->holds(set, i)) {
+            if (set->turn)
+                *set->turn = i + 1;
+            return i;
+        }
+    return SIZE_MAX;
 }
 
-static size_t some_once(const struct lat_wait_set *set, size_t *indices)
+static size_t find_some(struct lat_set *set, size_t *indices)
 {
     size_t count = 0;
-    for (size_t i = 0; i < set->nelems; i++)
-        if (lat_set_has(set->status, i) && is_satisfied(set, i))
+    for (size_t i = 0; i < set->n; i++)
+        if (is_member(set, i) && set->holds(set, i))
             indices[count++] = i;
     return count;
 }
 
-void lat_wait_until_all(const struct lat_wait_set *set)
+static size_t find_in(struct lat_set *set, enum lat_which which, size_t *indices)
 {
-    struct uccs_wait wait uccs_scoped = {0};
-    size_t from = 0;
-    lat_require(set->call);
-    while (!all_from(set, &from))
-        uccs_pause(&wait);
+    switch (which) {
+    case LAT_ALL: return all_hold(set);
+    case LAT_ANY: return find_any(set);
+    default: return find_some(set, indices);
+    }
 }
 
-int lat_test_all(const struct lat_wait_set *set)
+size_t lat_set_test(struct lat_set *set, enum lat_which which, size_t *indices)
 {
-    size_t from = 0;
-    lat_require(set->call);
-    if (all_from(set, &from))
-        return 1;
-    uccs_missed();
-    return 0;
-}
-
-size_t lat_wait_until_any(const struct lat_wait_set *set)
-{
-    struct uccs_wait wait uccs_scoped = {0};
-    size_t found = SIZE_MAX;
-    lat_require(set->call);
-    while (!lat_set_is_empty(set->nelems, set->status) && (found = any_once(set)) == SIZE_MAX)
-        uccs_pause(&wait);
-    return found;
-}
-
-size_t lat_test_any(const struct lat_wait_set *set)
-{
-    lat_require(set->call);
-    size_t found = any_once(set);
-    if (found == SIZE_MAX)
+    const size_t found = find_in(set, which, indices);
+    if (found == (which == LAT_ANY ? SIZE_MAX : 0))
         uccs_missed();
     return found;
 }
 
-size_t lat_wait_until_some(const struct lat_wait_set *set, size_t *indices)
+size_t lat_set_wait(struct lat_set *set, enum lat_which which, size_t *indices)
 {
-    struct uccs_wait wait uccs_scoped = {0};
-    size_t count = 0;
-    lat_require(set->call);
-    while (!lat_set_is_empty(set->nelems, set->status) && (count = some_once(set, indices)) == 0)
+    const size_t none = which == LAT_ANY ? SIZE_MAX : 0;
+    struct uccs_wait wait uccs_scoped = {.on = set->on};
+    size_t found;
+    if (which != LAT_ALL && is_empty(set))
+        return none;
+    while ((found = find_in(set, which, indices)) == none)
         uccs_pause(&wait);
-    return count;
-}
-
-size_t lat_test_some(const struct lat_wait_set *set, size_t *indices)
-{
-    lat_require(set->call);
-    size_t count = some_once(set, indices);
-    if (count == 0)
-        uccs_missed();
-    return count;
+    return found;
 }

@@ -5,7 +5,7 @@
 #ifndef SHMEM_P2P_H
 #define SHMEM_P2P_H
 
-#include "base/kind.h"
+#include "base/fold.h"
 #include "shmem/state.h"
 #include "uccs/core/wait.h"
 
@@ -77,36 +77,32 @@ static lat_hot void lat_wait_until(const char *call, enum kind kind, const void 
     while (!lat_compare(kind, cmp, lat_load(kind, ivar), value));
 }
 
-/* Members of a set count where `status` is null or has 0. */
-static inline bool lat_set_has(const int *status, size_t i)
-{
-    return !status || status[i] == 0;
-}
+/* --- Sets of variables, requests or counters, of which a call waits for or tests all, any or some. Members count where `status` is null
+ * or has 0; a set without members is satisfied at once. A search for any begins somewhere else each time, so a member that is
+ * always true cannot starve the others (OpenSHMEM 1.6, fairness of wait_until_any); one for some returns all it finds. */
 
-static inline bool lat_set_is_empty(size_t n, const int *status)
-{
-    while (n && !lat_set_has(status, n - 1))
-        n--;
-    return n == 0;
-}
-
-/* A set of variables, of which a call waits for or tests all, any or some. */
-struct lat_wait_set {
-    const char *call;
+struct lat_set {
+    bool (*holds)(struct lat_set *set, size_t i);
+    const void *members;
+    size_t n;
+    const int *status;
+    /* Of variables: */
     enum kind kind;
-    const void *ivars;
-    size_t nelems;
-    const int *status; /* null: all are in */
     int cmp;
     uint64_t value;
-    const void *values; /* null: all against `value` */
+    const void *values;         /* null: all against `value` */
+    struct node_wait_reason on; /* of a wait */
+    size_t *turn;               /* keeps where the next search for any begins; null: nobody does */
+    bool fenced;                /* of requests: this thread has made a fence since the call began */
+    size_t from; /* of all: the members before it hold, and are not looked at again: they may have changed */
 };
 
-int lat_test_all(const struct lat_wait_set *set);
-size_t lat_test_any(const struct lat_wait_set *set);
-size_t lat_test_some(const struct lat_wait_set *set, size_t *indices);
-void lat_wait_until_all(const struct lat_wait_set *set);
-size_t lat_wait_until_any(const struct lat_wait_set *set);
-size_t lat_wait_until_some(const struct lat_wait_set *set, size_t *indices);
+enum lat_which { LAT_ALL, LAT_ANY, LAT_SOME };
+
+/* Return, of all: 1, or 0 when one does not hold; of any: its number, or SIZE_MAX; of some: how many, which `indices` lists. */
+size_t lat_set_test(struct lat_set *set, enum lat_which which, size_t *indices);
+size_t lat_set_wait(struct lat_set *set, enum lat_which which, size_t *indices);
+
+bool lat_variable_holds(struct lat_set *set, size_t i);
 
 #endif

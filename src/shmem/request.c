@@ -1,7 +1,6 @@
 #include "shmem/request.h"
 
 #include "shmem/calls.h"
-#include "shmem/p2p.h"
 #include "uccs/core/wait.h"
 #include "uccs/proto/initiator.h"
 
@@ -28,14 +27,6 @@ void lat_request_fence(shmemx_request_t *req)
     uccs_fence_stores();
 }
 
-/* What a test answers: one that found nothing gives the core away where PEs have to share it. */
-static int answer_test(bool found)
-{
-    if (!found)
-        uccs_missed();
-    return found;
-}
-
 static inline bool is_done(shmemx_request_t *req, bool locally)
 {
     return locally ? uccs_request_done_locally(req) : uccs_request_done(req);
@@ -44,7 +35,10 @@ static inline bool is_done(shmemx_request_t *req, bool locally)
 int lat_request_test_slow(const char *call, shmemx_request_t *req, bool locally)
 {
     lat_require(call);
-    return answer_test(is_done(req, locally));
+    const bool done = is_done(req, locally);
+    if (!done)
+        uccs_missed();
+    return done;
 }
 
 void lat_request_wait(shmemx_request_t *req, bool locally)
@@ -61,104 +55,47 @@ void lat_request_wait_free(shmemx_request_t *req)
     uccs_request_free(req);
 }
 
-/* --- Sets work as in wait_until_all, _any and _some: status excludes members, an empty set is satisfied at once, and `any` begins
- * behind the member that it found last, so that no member starves. */
+/* --- Sets (p2p.h) */
 
-/* Tests one request of a set. The first that needs a fence issues it for all. */
-static inline bool one_done(shmemx_request_t *req, bool *fenced)
+/* The first that needs a fence issues it for all. */
+static bool request_holds(struct lat_set *set, size_t i)
 {
+    shmemx_request_t *req = (shmemx_request_t *)set->members + i;
     if (*req != UCCS_REQUEST_DIRTY)
         return uccs_request_done(req);
-    if (!*fenced)
+    if (!set->fenced)
         uccs_quiet();
-    *fenced = true;
+    set->fenced = true;
     *req = UCCS_REQUEST_CLEAN;
     return true;
 }
 
-static bool all_done(shmemx_request_t *reqs, size_t nreqs, const int *status)
+size_t lat_requests_test(enum lat_which which, shmemx_request_t *reqs, size_t nreqs, size_t *indices, const int *status)
 {
-    bool all = true, fenced = false;
-    for (size_t i = 0; i < nreqs; i++)
-        if (lat_set_has(status, i))
-            all &= one_done(&reqs[i], &fenced);
-    return all;
+    struct lat_set set = {.holds = request_holds,
+                          .members = reqs,
+                          .n = nreqs,
+                          .status = status,
+                          .turn = uccs_progress_turn_of(reqs)};
+    return lat_set_test(&set, which, indices);
 }
 
-static size_t any_done(shmemx_request_t *reqs, size_t nreqs, const int *status)
-{
-    size_t *turn = uccs_progress_turn_of(reqs);
-    for (size_t n = 0; n < nreqs; n++) {
-        size_t i = (*turn + n) % nreqs;
-        if (lat_set_has(status, i) && uccs_request_done(&reqs[i])) {
-            *turn = i + 1;
-            return i;
-        }
-    }
-    return SIZE_MAX;
-}
-
-static size_t some_done(shmemx_request_t *reqs, size_t nreqs, size_t *indices, const int *status)
-{
-    size_t count = 0;
-    bool fenced = false;
-    for (size_t i = 0; i < nreqs; i++)
-        if (lat_set_has(status, i) && one_done(&reqs[i], &fenced))
-            indices[count++] = i;
-    return count;
-}
-
-int lat_request_test_all(shmemx_request_t *reqs, size_t nreqs, const int *status)
-{
-    return answer_test(all_done(reqs, nreqs, status));
-}
-
-size_t lat_request_test_any(shmemx_request_t *reqs, size_t nreqs, const int *status)
-{
-    size_t found = any_done(reqs, nreqs, status);
-    answer_test(found != SIZE_MAX);
-    return found;
-}
-
-size_t lat_request_test_some(shmemx_request_t *reqs, size_t nreqs, size_t *indices, const int *status)
-{
-    size_t count = some_done(reqs, nreqs, indices, status);
-    answer_test(count != 0);
-    return count;
-}
-
-void lat_request_wait_all(shmemx_request_t *reqs, size_t nreqs, const int *status)
+size_t lat_requests_wait(enum lat_which which, shmemx_request_t *reqs, size_t nreqs, size_t *indices, const int *status)
 {
     const struct uccs_reason_handles these = {reqs, nreqs, status};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
-    while (!all_done(reqs, nreqs, status))
-        uccs_pause(&wait);
+    struct lat_set set = {.holds = request_holds,
+                          .members = reqs,
+                          .n = nreqs,
+                          .status = status,
+                          .turn = uccs_progress_turn_of(reqs),
+                          .on = uccs_reason_function(uccs_reason_handles, &these)};
+    return lat_set_wait(&set, which, indices);
 }
 
 void lat_request_wait_all_free(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    lat_request_wait_all(reqs, nreqs, status);
+    (void)lat_requests_wait(LAT_ALL, reqs, nreqs, 0, status);
     for (size_t i = 0; i < nreqs; i++)
-        if (lat_set_has(status, i))
+        if (!status || status[i] == 0)
             uccs_request_free(&reqs[i]);
-}
-
-size_t lat_request_wait_any(shmemx_request_t *reqs, size_t nreqs, const int *status)
-{
-    const struct uccs_reason_handles these = {reqs, nreqs, status};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
-    size_t found = SIZE_MAX;
-    while (!lat_set_is_empty(nreqs, status) && (found = any_done(reqs, nreqs, status)) == SIZE_MAX)
-        uccs_pause(&wait);
-    return found;
-}
-
-size_t lat_request_wait_some(shmemx_request_t *reqs, size_t nreqs, size_t *indices, const int *status)
-{
-    const struct uccs_reason_handles these = {reqs, nreqs, status};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
-    size_t count = 0;
-    while (!lat_set_is_empty(nreqs, status) && (count = some_done(reqs, nreqs, indices, status)) == 0)
-        uccs_pause(&wait);
-    return count;
 }

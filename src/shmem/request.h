@@ -6,6 +6,7 @@
 #ifndef SHMEM_REQUEST_H
 #define SHMEM_REQUEST_H
 
+#include "shmem/p2p.h"
 #include "shmem/rma.h"
 #include "shmem/signal.h"
 #include "uccs/comp/request.h"
@@ -57,6 +58,12 @@ static lat_hot void lat_get_nbe(const char *call, struct shmem_ctx_impl *ctx, vo
 /* Completed at the target, or `locally`. */
 void lat_request_wait(shmemx_request_t *req, bool locally);
 int lat_request_test_slow(const char *call, shmemx_request_t *req, bool locally);
+
+/* Of sets (p2p.h); `indices` is used by LAT_SOME. */
+size_t lat_requests_test(enum lat_which which, shmemx_request_t *reqs, size_t nreqs, size_t *indices,
+                         const int *status);
+size_t lat_requests_wait(enum lat_which which, shmemx_request_t *reqs, size_t nreqs, size_t *indices,
+                         const int *status);
 
 /* Testing a completed request costs one load. */
 static inline int lat_request_test(const char *call, shmemx_request_t *req, bool locally)
