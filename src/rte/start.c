@@ -256,7 +256,10 @@ int rte_init(void)
     rte.node = map_head(rte.fd, rte.node_index);
     int status = -1;
     if (!rte.node)
-        log_line("cannot map the job's memory: %s", strerror(errno));
+        log_line("cannot map the job's memory: %s",
+                 errno == EPROTO
+                     ? "it is of another version: oshrun and the program's library must be of one installation"
+                     : strerror(errno));
     else
         status = take_seat(launcher == OURS || rte_watch_is_wanted());
     return status == 0 ? 0 : give_up();
