@@ -18,7 +18,8 @@ round of the largest job times the rounds, with that cost in it; the time of the
 collective within a node, which [the other page](README.md) has.
 
 A sum sends what a barrier does, an element in each message: a node folds its own PEs, then what comes in each round, so no term grows faster than log N.
-Where N is no power of two it takes one round more. **A start is not bounded by log N**: PE 0 asks each node's lowest PE one question.
+Where N is no power of two it takes one round more. A start asks the launcher by a tree whose levels grow with log P: with 100,000 PEs on
+1,000 nodes PE 0 asks 134 questions in all, with 10^6 on 15,625 nodes 189 (computed; at 50 us each, 7 and 10 ms), and waits in 11 fences.
 
 A start is a whole job of oshrun that does nothing: processes of one machine start one after the other, which nodes do side by side. What the
 PEs of several hosts ask of a launcher, and which of it is not log N, is counted in [the cost of a start](../guide/startup.md); watchers

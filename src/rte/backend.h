@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define RTE_JOB_BYTES 256
 
@@ -40,6 +41,19 @@ extern const struct rte_backend *rte_backend;
 
 /* Calls the launcher's fence under the lock of exchange.c. Returns 0, 1 or -1 as the fence does. */
 int rte_backend_fence(int seconds);
+
+/* The tree of the start: PE n is the lowest of its block of RTE_FAN, of RTE_FAN^2 and so on where it is a multiple. */
+#define RTE_FAN 128
+static inline int rte_block_end(int pe, int64_t block, int npes)
+{
+    const int64_t end = (pe / block + 1) * block;
+    return end < npes ? (int)end : npes;
+}
+
+/* Hands PE 0's value down the tree, a fence each level, so that no PE asks twice, or is asked more than RTE_FAN times a level. Every PE
+ * calls it. PE 0 gives the value, as memory of malloc; those that want it, and those which hand it on, have it afterwards and free it. Others
+ * keep null. Returns 0, or -1 after one line. */
+int rte_spread(const char *key, int pe, int npes, bool wanted, void **value, size_t *bytes);
 
 /* Calls a function under that lock, and returns what it returns. */
 int rte_backend_locked(int (*call)(void *), void *argument);

@@ -117,6 +117,23 @@ int rte_backend_fence(int seconds)
     return status;
 }
 
+int rte_spread(const char *key, int pe, int npes, bool wanted, void **value, size_t *bytes)
+{
+    int64_t block = RTE_FAN; /* whose lowest PE has the value; the lowest of its parts ask for it */
+    while (block < npes)
+        block *= RTE_FAN;
+    if (pe == 0 && rte_backend->put(key, *value, *bytes) != 0)
+        return -1;
+    for (; block > 1; block /= RTE_FAN) {
+        const int64_t part = block / RTE_FAN;
+        const bool asks = pe % block && pe % part == 0 && (part > 1 || wanted);
+        if (rte_backend_fence(0) != 0 || (asks && rte_backend->get((int)(pe - pe % block), key, value, bytes) != 0) ||
+            (asks && part > 1 && rte_backend->put(key, *value, *bytes) != 0))
+            return -1;
+    }
+    return 0;
+}
+
 /* Every PE calls it. Returns 0, 1 when some PE did not come in `seconds` (0: for ever), -1 when the launcher failed.
  * The full fences state an order that a message through the launcher's processes implies anyway. */
 static int job_fence(int seconds)

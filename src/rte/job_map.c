@@ -8,16 +8,15 @@
 enum { REPETITIONS, SHIFT, HERE, RUNS, HEAD_WORDS };
 enum { RUN_WORDS = sizeof(struct rte_run) / sizeof(uint32_t) };
 
-uint32_t rte_node_runs(const struct node *node, struct rte_run *runs)
+uint32_t rte_node_runs(const struct node *node, uint32_t from, uint32_t end, struct rte_run *runs)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < node->size; i += runs[count++].count) {
+    for (uint32_t i = from; i < end; i += runs[count++].count) {
         struct rte_run *run = &runs[count];
         *run = (struct rte_run){node_pe_number(node, i), 1, 1};
-        if (i + 1 < node->size)
+        if (i + 1 < end)
             run->stride = node_pe_number(node, i + 1) - run->first;
-        while (i + run->count < node->size &&
-               node_pe_number(node, i + run->count) == run->first + run->count * run->stride)
+        while (i + run->count < end && node_pe_number(node, i + run->count) == run->first + run->count * run->stride)
             run->count++;
     }
     return count;
@@ -25,19 +24,34 @@ uint32_t rte_node_runs(const struct node *node, struct rte_run *runs)
 
 /* ---- putting together ---- */
 
+/* A run of the node that this PE leads. */
+struct part {
+    uint64_t machine;
+    uint32_t lead;
+    struct rte_run run;
+};
+
 /* One node; its runs begin at `at` in the array of all runs. */
 struct known {
     uint64_t machine;
     size_t at;
-    uint32_t runs, count, here;
+    uint32_t lead, runs, count, here;
 };
 
+/* What a node's entry behind the shapes says, in words: its lead and its machine. */
+struct origin {
+    uint32_t lead, machine[2];
+};
+enum { ORIGIN_WORDS = sizeof(struct origin) / sizeof(uint32_t) };
+
 struct rte_job_map {
-    int npes, next; /* next: no PE below it is free */
-    unsigned char *taken;
-    struct known *nodes;
+    uint32_t first, end, next; /* of the PEs; next: no PE from first to it is free */
+    unsigned char *taken;      /* from first on */
+    struct part *parts;
+    size_t part_count, room;
+    struct known *nodes; /* these are made of the parts */
     struct rte_run *runs;
-    size_t count, run_count, room, run_room;
+    size_t count;
 };
 
 void rte_job_map_free(struct rte_job_map *job)
@@ -45,72 +59,118 @@ void rte_job_map_free(struct rte_job_map *job)
     if (!job)
         return;
     free(job->taken);
+    free(job->parts);
     free(job->nodes);
     free(job->runs);
     free(job);
 }
 
-struct rte_job_map *rte_job_map_new(int npes)
+struct rte_job_map *rte_job_map_new(int first, int end)
 {
     struct rte_job_map *job = calloc(1, sizeof *job);
     if (job) {
-        job->npes = npes;
-        job->taken = calloc((size_t)npes, 1);
+        job->first = job->next = (uint32_t)first;
+        job->end = (uint32_t)end;
+        job->taken = calloc((size_t)(end - first), 1);
     }
     if (job && job->taken)
         return job;
-    log_line("no memory for the nodes of %d PEs", npes);
+    log_line("no memory for the nodes of %d PEs", end - first);
     rte_job_map_free(job);
     return 0;
 }
 
 int rte_job_map_next(struct rte_job_map *job)
 {
-    while (job->next < job->npes && job->taken[job->next])
+    while (job->next < job->end && job->taken[job->next - job->first])
         job->next++;
-    return job->next;
+    return (int)job->next;
 }
 
-/* Doubles the array when it is full. Returns false without memory. */
-static bool has_room(void **array, size_t *room, size_t need, size_t bytes)
+/* Doubles the array of parts when it is full. Returns false without memory. */
+static bool has_room(struct rte_job_map *job)
 {
-    if (need <= *room)
+    if (job->part_count < job->room)
         return true;
-    size_t wide = 2 * need;
-    void *more = realloc(*array, wide * bytes);
+    size_t room = job->room ? 2 * job->room : 16;
+    struct part *more = realloc(job->parts, room * sizeof *more);
     if (!more)
         return false;
-    *array = more;
-    *room = wide;
+    job->parts = more;
+    job->room = room;
     return true;
 }
 
-/* Marks the PEs of a run as taken. Returns false when one is in no job, or taken already. */
-static bool take_run(struct rte_job_map *job, const struct rte_run *run)
+/* Marks the PEs of a run as taken. Returns false when one lies outside of the map, or is taken already. */
+static bool take_run(struct rte_job_map *job, const struct rte_run *run, uint64_t shift)
 {
-    uint64_t pe = run->first;
+    uint64_t pe = run->first + shift;
     for (uint32_t i = 0; i < run->count; i++, pe += run->stride) {
-        if (pe >= (uint32_t)job->npes || job->taken[pe])
+        if (pe < job->first || pe >= job->end || job->taken[pe - job->first])
             return false;
-        job->taken[pe] = 1;
+        job->taken[pe - job->first] = 1;
     }
     return run->count > 0;
 }
 
-bool rte_job_map_add(struct rte_job_map *job, const struct rte_run *runs, uint32_t count, uint64_t machine)
+/* Adds the runs of a node, all of them `shift` further. */
+static bool add_shifted(struct rte_job_map *job, const struct part *node, const struct rte_run *runs, uint32_t count,
+                        uint64_t shift)
 {
-    struct known node = {.machine = machine, .at = job->run_count, .runs = count};
-    if (count == 0 || job->count == NODE_MAX_NODES || runs[0].first != (uint32_t)rte_job_map_next(job) ||
-        !has_room((void **)&job->nodes, &job->room, job->count + 1, sizeof *job->nodes) ||
-        !has_room((void **)&job->runs, &job->run_room, job->run_count + count, sizeof *job->runs))
-        return false;
     for (uint32_t i = 0; i < count; i++) {
-        if (!take_run(job, &runs[i]))
+        if (!take_run(job, &runs[i], shift) || node->lead > runs[i].first + shift || !has_room(job))
             return false;
-        job->runs[job->run_count++] = runs[i];
-        node.count += runs[i].count;
+        struct part *part = &job->parts[job->part_count++];
+        *part = *node;
+        part->run = (struct rte_run){runs[i].first + (uint32_t)shift, runs[i].stride, runs[i].count};
     }
-    job->nodes[job->count++] = node;
+    return count > 0;
+}
+
+bool rte_job_map_add(struct rte_job_map *job, uint32_t lead, uint64_t machine, const struct rte_run *runs,
+                     uint32_t count)
+{
+    return add_shifted(job, &(struct part){.machine = machine, .lead = lead}, runs, count, 0);
+}
+
+static int by_lead(const void *one, const void *other)
+{
+    const struct part *a = one, *b = other;
+    return a->lead != b->lead ? (a->lead > b->lead) - (a->lead < b->lead)
+                              : (a->run.first > b->run.first) - (a->run.first < b->run.first);
+}
+
+/* Adds a run behind the last one of a node, to which it may belong. */
+static void join_run(struct known *node, struct rte_run *runs, const struct rte_run *run)
+{
+    struct rte_run *last = node->runs ? &runs[node->at + node->runs - 1] : 0;
+    const uint32_t gap = last ? run->first - last->first - (last->count - 1) * last->stride : 0;
+    node->count += run->count;
+    if (last && (last->count == 1 || last->stride == gap) && (run->count == 1 || run->stride == gap)) {
+        last->stride = gap;
+        last->count += run->count;
+    } else {
+        runs[node->at + node->runs++] = *run;
+    }
+}
+
+/* Makes nodes, in the order of their leads, of the parts. Returns false without memory. */
+static bool join_parts(struct rte_job_map *job)
+{
+    size_t used = 0;
+    job->nodes = calloc(job->part_count + 1, sizeof *job->nodes);
+    job->runs = calloc(job->part_count + 1, sizeof *job->runs);
+    if (!job->nodes || !job->runs)
+        return false;
+    qsort(job->parts, job->part_count, sizeof *job->parts, by_lead);
+    for (size_t i = 0; i < job->part_count; i++) {
+        const struct part *part = &job->parts[i];
+        if (!job->count || job->nodes[job->count - 1].lead != part->lead)
+            job->nodes[job->count++] = (struct known){.machine = part->machine, .at = used, .lead = part->lead};
+        struct known *node = &job->nodes[job->count - 1];
+        join_run(node, job->runs, &part->run);
+        used = node->at + node->runs;
+    }
     return true;
 }
 
@@ -142,11 +202,12 @@ static void count_machines(struct rte_job_map *job)
     qsort(nodes, job->count, sizeof *nodes, by_number);
 }
 
-/* Returns how far node `one` lies behind node `other` when they are alike but for that; 0 otherwise. */
+/* Returns how far node `one` lies behind node `other` when they are alike but for that; 0 otherwise. In a part of a job the nodes' first
+ * PEs there need not be in the order of their leads. */
 static uint32_t shift_between(const struct rte_job_map *job, const struct known *one, const struct known *other)
 {
     const struct rte_run *a = &job->runs[one->at], *b = &job->runs[other->at];
-    if (one->runs != other->runs || one->here != other->here)
+    if (one->runs != other->runs || one->here != other->here || a[0].first < b[0].first)
         return 0;
     for (uint32_t i = 0; i < one->runs; i++)
         if (a[i].stride != b[i].stride || a[i].count != b[i].count ||
@@ -171,22 +232,43 @@ static size_t write_shape(const struct rte_job_map *job, size_t first, uint32_t 
     return count;
 }
 
-struct rte_packed_job_map *rte_job_map_pack(struct rte_job_map *job, size_t *bytes)
+/* Writes who leads the nodes, and their machines. */
+static void write_origins(const struct rte_job_map *job, uint32_t *words)
 {
-    size_t most = job->count * HEAD_WORDS + job->run_count * RUN_WORDS, used = 0;
+    struct origin origin;
+    for (size_t i = 0; i < job->count; i++, words += ORIGIN_WORDS) {
+        origin.lead = job->nodes[i].lead;
+        memcpy(origin.machine, &job->nodes[i].machine, sizeof origin.machine);
+        memcpy(words, &origin, sizeof origin);
+    }
+}
+
+struct rte_packed_job_map *rte_job_map_pack(struct rte_job_map *job, bool whole, size_t *bytes)
+{
+    size_t most = job->part_count * (HEAD_WORDS + RUN_WORDS + ORIGIN_WORDS), used = 0;
     struct rte_packed_job_map *all = calloc(1, sizeof *all + most * sizeof *all->words);
-    if (!all) {
-        log_line("no memory for the shapes of %zu nodes", job->count);
+    if (!all || !join_parts(job)) {
+        log_line("no memory for the shapes of the nodes");
+        free(all);
         return 0;
     }
-    all->total = (uint32_t)job->npes;
-    count_machines(job);
+    if (job->count > NODE_MAX_NODES) {
+        log_line("the job has %zu nodes, more than %d", job->count, NODE_MAX_NODES);
+        free(all);
+        return 0;
+    }
+    all->total = job->end - job->first;
+    if (whole)
+        count_machines(job);
     for (size_t node = 0; node < job->count;) {
         uint32_t runs = job->nodes[node].runs;
         node += write_shape(job, node, all->words + used);
         used += HEAD_WORDS + (size_t)runs * RUN_WORDS;
     }
-    *bytes = sizeof *all + used * sizeof *all->words;
+    all->origins = whole ? 0 : (uint32_t)job->count;
+    if (!whole)
+        write_origins(job, all->words + used);
+    *bytes = sizeof *all + (used + all->origins * ORIGIN_WORDS) * sizeof *all->words;
     return all;
 }
 
@@ -207,6 +289,37 @@ static const struct shape *next_shape(const struct rte_packed_job_map *all, size
         return 0;
     *at += HEAD_WORDS + (size_t)shape->head[RUNS] * RUN_WORDS;
     return shape;
+}
+
+/* Returns what stands at `words` behind the shapes, of one node. */
+static struct part read_origin(const uint32_t *words)
+{
+    struct origin origin;
+    struct part part = {0};
+    memcpy(&origin, words, sizeof origin);
+    part.lead = origin.lead;
+    memcpy(&part.machine, origin.machine, sizeof part.machine);
+    return part;
+}
+
+bool rte_job_map_take(struct rte_job_map *job, const struct rte_packed_job_map *all, size_t bytes)
+{
+    const struct shape *shape;
+    size_t at = 0, node = 0;
+    const int next = rte_job_map_next(job);
+    if (bytes < sizeof *all || (bytes - sizeof *all) / sizeof(struct origin) < all->origins)
+        return false;
+    bytes -= all->origins * sizeof(struct origin);
+    const uint32_t *origins = all->words + (bytes - sizeof *all) / sizeof *all->words;
+    while ((shape = next_shape(all, bytes, &at)))
+        for (uint32_t i = 0; i < shape->head[REPETITIONS]; i++, node++) {
+            if (node == all->origins)
+                return false;
+            const struct part part = read_origin(origins + node * ORIGIN_WORDS);
+            if (!add_shifted(job, &part, shape->run, shape->head[RUNS], (uint64_t)i * shape->head[SHIFT]))
+                return false;
+        }
+    return node == all->origins && at * sizeof *all->words + sizeof *all == bytes && rte_job_map_next(job) > next;
 }
 
 bool rte_job_map_scattered(const struct rte_packed_job_map *all, size_t bytes)

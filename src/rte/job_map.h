@@ -22,24 +22,29 @@ struct rte_run {
 struct rte_packed_job_map {
     uint64_t nonce[2]; /* the job's key */
     uint32_t total;    /* PEs of the job */
-    uint32_t unused;
+    uint32_t origins;  /* of a part of the job: its nodes, each of which has a lead and a machine behind the shapes */
+    unsigned char root[NODE_ROUTES_BYTES]; /* routes to the watcher of node 0; zeros: it has none */
     uint32_t words[];
 };
 
-/* Writes the runs of a node, at most one per PE. Returns their number. */
-uint32_t rte_node_runs(const struct node *node, struct rte_run *runs);
+/* Writes the runs of a node's PEs from one index up to another, at most one per PE. Returns their number. */
+uint32_t rte_node_runs(const struct node *node, uint32_t from, uint32_t end, struct rte_run *runs);
 
-/* Nodes that are being put together. new returns null after one line. */
+/* The nodes of the PEs first to end - 1, or what of them lies there, while they are put together. new returns null after one line. */
 struct rte_job_map;
-struct rte_job_map *rte_job_map_new(int npes);
+struct rte_job_map *rte_job_map_new(int first, int end);
 void rte_job_map_free(struct rte_job_map *job);
-/* Adds a node. Returns false when it does not begin with the lowest PE that no node has, when a PE is in no job or in a
- * node already, when there are too many nodes, or no memory. */
-bool rte_job_map_add(struct rte_job_map *job, const struct rte_run *runs, uint32_t count, uint64_t machine);
-/* Returns the lowest PE that no node has; npes when there is none. */
+/* Adds runs of the node that `lead` leads. Returns false when a PE is not one of the map's, is below the lead or in a node already,
+ * or without memory. */
+bool rte_job_map_add(struct rte_job_map *job, uint32_t lead, uint64_t machine, const struct rte_run *runs,
+                     uint32_t count);
+/* Adds a part of the map, as pack has written it. Returns false as add does, also when it lacks the lowest PE that no node has. */
+bool rte_job_map_take(struct rte_job_map *job, const struct rte_packed_job_map *part, size_t bytes);
+/* Returns the lowest PE that no node has; end when there is none. */
 int rte_job_map_next(struct rte_job_map *job);
-/* Returns what goes through the launcher, in memory that the caller frees; null after one line. */
-struct rte_packed_job_map *rte_job_map_pack(struct rte_job_map *job, size_t *bytes);
+/* Returns what goes through the launcher, in memory that the caller frees; null after one line. The map takes no more then.
+ * whole: all PEs of the job are there; otherwise it is a part, which take reads. */
+struct rte_packed_job_map *rte_job_map_pack(struct rte_job_map *job, bool whole, size_t *bytes);
 
 /* Returns true when some node is scattered (node.h). */
 bool rte_job_map_scattered(const struct rte_packed_job_map *all, size_t bytes);

@@ -125,10 +125,12 @@ enum node_ending {
 #define NODE_FRONT "front:" /* begins LATERAL_JOB where oshrun has handed a job over and listens for PE 0's watcher */
 #define NODE_FRONT_BYTES 320
 #define NODE_WATCH_CHILDREN 8
+#define NODE_ROUTES_BYTES 160
 struct node_watch_start {
     uint32_t number, nodes;
-    unsigned char routes[160]; /* to the parent; zeros: none */
-    unsigned char root[160];   /* to the root, for a watcher that has lost its parent; zeros: that is the root */
+    unsigned char routes[NODE_ROUTES_BYTES]; /* to the parent; zeros: none */
+    unsigned char
+        root[NODE_ROUTES_BYTES]; /* to the root, for a watcher that has lost its parent; zeros: that is the root */
 };
 
 /* Groups: a fixed number of slots, each with room for every PE of the node. Untouched slots cost nothing, because the

@@ -60,27 +60,22 @@ static ino_t namespace_of(const char *name)
 /* PE 0 draws the key of the meeting, and all get it from the launcher. Returns 0, or -1 after one line. */
 static int agree_on_key(const struct rte_rank *place, uint64_t key[2])
 {
-    const size_t bytes = 2 * sizeof *key;
-    void *value = 0;
-    size_t got = 0;
-    if (place->pe == 0 && getrandom(key, bytes, 0) != (ssize_t)bytes) {
+    size_t bytes = 2 * sizeof *key;
+    void *value = place->pe == 0 ? malloc(bytes) : 0;
+    if (place->pe == 0 && (!value || getrandom(value, bytes, 0) != (ssize_t)bytes)) {
         log_line("cannot draw a key for this job: %s", strerror(errno));
+        free(value);
         return -1;
     }
-    if (place->npes == 1)
-        return 0;
-    if ((place->pe == 0 && rte_backend->put(KEY, key, bytes) != 0) || rte_backend_fence(0) != 0)
-        return -1;
-    if (place->pe == 0)
-        return 0;
-    if (rte_backend->get(0, KEY, &value, &got) != 0)
-        return -1;
-    if (got == bytes)
+    int status = place->npes == 1 ? 0 : rte_spread(KEY, place->pe, place->npes, true, &value, &bytes);
+    if (status == 0 && bytes == 2 * sizeof *key) {
         memcpy(key, value, bytes);
-    else
+    } else if (status == 0) {
         log_line("PE 0 tells no key of this job's meeting; do all PEs run the same version of Lateral?");
+        status = -1;
+    }
     free(value);
-    return got == bytes ? 0 : -1;
+    return status;
 }
 
 static socklen_t name_meeting(const uint64_t key[2], struct sockaddr_un *address)

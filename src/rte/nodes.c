@@ -1,11 +1,13 @@
 /* The nodes of a job of several: their number, the PEs of each, and the job's key.
  *
- * Data flow. The lead of a node (its lowest PE) tells which PEs it leads, as runs of equal stride. After a fence PE 0 asks
- * lead after lead: PE 0 first, then each time the lowest PE that no lead has named yet. That PE must be a lead, because a
- * lower PE of its node would have named it. PE 0 writes the shapes of all nodes into one value (job_map.h), which is short
- * when nodes are alike. After a second fence the other leads ask for that value, and each writes the table of nodes into
- * its node's memory, before a node barrier; from then on it is constant. So M nodes make 2 M requests to the launcher,
- * whatever the number of PEs, and PEs that lead no node ask nothing.
+ * Data flow. The PEs are blocks of RTE_FAN in a row, RTE_FAN such blocks are a larger one, and so on; the lowest PE of a block gathers
+ * what is known of it. First the lowest PE of each node in a block of RTE_FAN tells which PEs there are of its node, as runs of equal
+ * stride. After a fence the lowest PE of the block asks for them: itself first, then each time the lowest PE that nobody has named
+ * yet, which must have told something, because a lower PE of its node there would have named it. It tells what it has learned, and
+ * after the next fence the lowest PE of the larger block asks it. So PE 0 learns of all nodes. It tells their shapes in one value
+ * (job_map.h), which is short when nodes are alike, and which goes down the same way to the lead of each node, its lowest PE (rte_spread).
+ * Each lead writes the table of nodes into its node's memory, before a node barrier; from then on it is constant. So no PE asks or is
+ * asked more than RTE_FAN times at each of the levels, whose number grows with the logarithm of the PEs.
  *
  * Invariants: nodes are numbered in the order of their leads. The table holds the lead of each node, and behind the last
  * one the number of PEs. If some node is scattered (node.h), the table of places has an entry for every PE; otherwise
@@ -15,6 +17,7 @@
 #include "rte/backend.h"
 #include "rte/rte.h"
 #include "rte/job_map.h"
+#include "rte/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,16 +26,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define KEY "node"
 #define KEY_ALL "nodes"
-
-/* What a lead tells; its runs follow. */
-struct entry {
-    uint32_t count;   /* PEs of this node */
-    uint32_t runs;    /* struct rte_run */
-    uint64_t machine; /* the same for nodes on one machine */
-    uint64_t nonce[2];
-};
 
 static uint32_t one_node[2];
 static uint32_t *table = one_node; /* nodes + 1 entries */
@@ -64,83 +58,84 @@ static int open_table(void)
     return 0;
 }
 
-/* Returns what this PE, a lead, tells of its node, in memory that the caller frees; null after one line. */
-static struct entry *describe_node(size_t *bytes)
+/* Returns what this PE tells of its node's PEs below `end`, itself the first of them, in memory that the caller frees; null after one
+ * line. */
+static struct rte_packed_job_map *describe_node(int end, size_t *bytes)
 {
     const struct node *node = rte.node;
-    struct entry *entry = malloc(sizeof *entry + node->size * sizeof(struct rte_run));
-    if (!entry) {
+    uint32_t from = (uint32_t)rte.node_index, to = from;
+    while (to < node->size && rte_pe_at(to) < end)
+        to++;
+    struct rte_job_map *map = rte_job_map_new(rte.pe, end);
+    struct rte_run *runs = malloc((to - from) * sizeof *runs);
+    struct rte_packed_job_map *mine = 0;
+    if (map && runs && rte_job_map_add(map, node->first, machine_id(), runs, rte_node_runs(node, from, to, runs)))
+        mine = rte_job_map_pack(map, false, bytes);
+    else
         log_line("no memory to describe a node of %u PEs", node->size);
-        return 0;
-    }
-    *entry = (struct entry){.count = node->size, .machine = machine_id(), .nonce = {node->nonce[0], node->nonce[1]}};
-    entry->runs = rte_node_runs(node, (struct rte_run *)(entry + 1));
-    *bytes = sizeof *entry + entry->runs * sizeof(struct rte_run);
-    return entry;
+    free(runs);
+    rte_job_map_free(map);
+    return mine;
 }
 
-static int tell(void)
+/* Adds to the map what a PE has told under the key. Returns false after one line. */
+static bool ask(struct rte_job_map *map, int pe, const char *key)
 {
+    void *part = 0;
     size_t bytes;
-    struct entry *entry = describe_node(&bytes);
-    int status = entry ? rte_backend->put(KEY, entry, bytes) : -1;
-    free(entry);
-    return status;
+    if (rte_backend->get(pe, key, &part, &bytes) != 0)
+        return false;
+    const bool taken = rte_job_map_take(map, part, bytes);
+    free(part);
+    if (!taken)
+        log_line(
+            "PE %d tells of its node what makes no sense, or does not fit the other nodes; do all PEs run the same "
+            "version of Lateral?",
+            pe);
+    return taken;
 }
 
-static bool entry_is_valid(const struct entry *entry, size_t bytes)
+/* Returns what is known of the block of PEs from this one up to `end`, when each part of it has told its own, this PE `mine`, which is
+ * freed. Null after one line. */
+static struct rte_packed_job_map *gather_block(struct rte_packed_job_map *mine, int end, const char *key, size_t *bytes)
 {
-    return bytes >= sizeof *entry && (bytes - sizeof *entry) / sizeof(struct rte_run) == entry->runs &&
-           (bytes - sizeof *entry) % sizeof(struct rte_run) == 0;
+    struct rte_job_map *map = rte_job_map_new(rte.pe, end);
+    struct rte_packed_job_map *all = 0;
+    bool fits = map && rte_job_map_take(map, mine, *bytes);
+    for (int pe; fits && (pe = rte_job_map_next(map)) < end;)
+        fits = ask(map, pe, key);
+    if (fits)
+        all = rte_job_map_pack(map, rte.pe == 0 && end == rte.npes, bytes);
+    rte_job_map_free(map);
+    free(mine);
+    return all;
 }
 
-/* Returns what a lead tells, in memory that the caller frees; null after one line. */
-static struct entry *ask(int lead)
+/* All PEs call it. Returns 0 and, to PE 0, the shapes of all nodes in memory that the caller frees; -1 after one line. */
+static int gather_nodes(struct rte_packed_job_map **all, size_t *bytes)
 {
-    void *value = 0;
-    size_t bytes;
-    if (lead == rte.pe)
-        return describe_node(&bytes);
-    if (rte_backend->get(lead, KEY, &value, &bytes) != 0)
-        return 0;
-    if (entry_is_valid(value, bytes))
-        return value;
-    log_line("PE %d tells of its node what makes no sense; do all PEs run the same version of Lateral?", lead);
-    free(value);
-    return 0;
-}
-
-/* Asks all leads and notes what they say in `job`. PE 0 calls it. Returns 0, or -1 after one line. */
-static int gather_job_map(struct rte_job_map *job)
-{
-    for (int lead = 0; lead < rte.npes; lead = rte_job_map_next(job)) {
-        struct entry *entry = ask(lead);
-        if (!entry)
-            return -1;
-        bool added = rte_job_map_add(job, (const struct rte_run *)(entry + 1), entry->runs, entry->machine);
-        free(entry);
-        if (!added) {
-            log_line("PE %d tells of its node what does not fit the other nodes, or the job has more than %d nodes",
-                     lead, NODE_MAX_NODES);
+    const bool first = rte.node_index == 0 || rte_pe_at((uint32_t)rte.node_index - 1) / RTE_FAN < rte.pe / RTE_FAN;
+    char key[8] = "node"; /* then node1, node2 */
+    struct rte_packed_job_map *mine = 0;
+    if (first && !(mine = describe_node(rte_block_end(rte.pe, RTE_FAN, rte.npes), bytes)))
+        return -1;
+    for (int64_t block = RTE_FAN;; block *= RTE_FAN, key[4] = key[4] ? (char)(key[4] + 1) : '1') {
+        const bool gathers = rte.pe % block == 0;
+        if ((mine && !gathers && rte_backend->put(key, mine, *bytes) != 0) || rte_backend_fence(0) != 0)
+            break;
+        if (!gathers) {
+            free(mine);
+            mine = 0;
+        } else if (!(mine = gather_block(mine, rte_block_end(rte.pe, block, rte.npes), key, bytes))) {
             return -1;
         }
+        if (block >= rte.npes) {
+            *all = mine;
+            return 0;
+        }
     }
-    return 0;
-}
-
-/* PE 0 puts together the shapes of all nodes. Returns them in memory that the caller frees; null after one line. */
-static struct rte_packed_job_map *put_together(size_t *bytes)
-{
-    struct rte_job_map *job = rte_job_map_new(rte.npes);
-    struct rte_packed_job_map *all = job && gather_job_map(job) == 0 ? rte_job_map_pack(job, bytes) : 0;
-    rte_job_map_free(job);
-    if (!all)
-        return 0;
-    memcpy(all->nonce, rte.node->nonce, sizeof all->nonce);
-    if (rte_backend->put(KEY_ALL, all, *bytes) == 0)
-        return all;
-    free(all);
-    return 0;
+    free(mine);
+    return -1;
 }
 
 /* Maps the table of places, after making room for it in the node's file when this PE is the lead. Returns it, or null
@@ -182,39 +177,39 @@ static void write_tables(const struct rte_packed_job_map *all, size_t bytes)
         return;
     }
     memcpy(node->nonce, all->nonce, sizeof node->nonce);
+    rte_watch_note_root(all->root);
     node->oversubscribed |= here > node->cores;
     node->crowd = here / node->cores;
     node->nodes = nodes; /* the barrier publishes it */
 }
 
-/* A lead gets the shapes of all nodes and writes the tables. */
-static void learn_nodes(struct rte_packed_job_map *mine, size_t bytes)
+/* All PEs call it: the leads of nodes learn the shapes of all. Returns false after one line. */
+static bool learn_shapes(void)
 {
-    void *value = mine;
-    if (mine || rte_backend->get(0, KEY_ALL, &value, &bytes) == 0) {
-        write_tables(value, bytes);
-        free(value);
+    struct rte_packed_job_map *all = 0;
+    size_t bytes = 0;
+    if (gather_nodes(&all, &bytes) != 0)
+        return false;
+    if (all) {
+        memcpy(all->nonce, rte.node->nonce, sizeof all->nonce);
+        memcpy(all->root, rte_watch_routes(), sizeof all->root);
     }
+    void *value = all;
+    const bool told = rte_spread(KEY_ALL, rte.pe, rte.npes, rte.node_index == 0, &value, &bytes) == 0;
+    if (told && rte.node_index == 0)
+        write_tables(value, bytes);
+    free(value);
+    return told;
 }
 
 int rte_nodes_learn(void)
 {
-    struct rte_packed_job_map *all = 0;
-    size_t bytes = 0;
-    bool lead = rte.node_index == 0;
     rte.nodes = (int)rte.node->nodes;
     table[1] = (uint32_t)rte.npes;
     if (rte.node_size == rte.npes)
         return 0;
-    if (open_table() != 0 || (lead && rte.pe != 0 && tell() != 0) || rte_backend_fence(0) != 0)
-        return -1;
-    if (rte.pe == 0 && !(all = put_together(&bytes)))
-        return -1;
-    if (rte_backend_fence(0) != 0)
-        return -1;
-    if (lead)
-        learn_nodes(all, bytes);
-    if (!rte_node_barrier() || (rte.node->placed && !(rte.places = map_places(false))))
+    if (open_table() != 0 || !learn_shapes() || !rte_node_barrier() ||
+        (rte.node->placed && !(rte.places = map_places(false))))
         return -1;
     rte.nodes = (int)rte.node->nodes;
     rte.node_number = rte.nodes ? rte_node_of(rte.pe) : 0;

@@ -127,6 +127,16 @@ static void ask_routes(int node, unsigned char *routes)
     free(value);
 }
 
+const unsigned char *rte_watch_routes(void)
+{
+    return start.routes;
+}
+
+void rte_watch_note_root(const unsigned char *routes)
+{
+    memcpy(start.root, routes, sizeof start.root);
+}
+
 /* Returns once the watcher looks at the PEs, none of which can go on before, since barriers of the start follow. The watcher ends
  * when the connection is closed before it has been told; afterwards the end of all PEs is its end. */
 void rte_watch_connect(void)
@@ -136,8 +146,8 @@ void rte_watch_connect(void)
         return;
     if (rte.node_number)
         ask_routes(parent, start.routes);
-    if (rte.node_number && parent)
-        ask_routes(0, start.root);
+    if (!parent)
+        memset(start.root, 0, sizeof start.root);
     start.number = (uint32_t)rte.node_number;
     start.nodes = (uint32_t)rte.nodes;
     struct pollfd news = {.fd = watcher, .events = POLLIN};

@@ -14,7 +14,11 @@ bool rte_watch_is_wanted(void);
  * fence. Behind rte_crash_watch. */
 void rte_watch_start(void);
 
-/* Connects the watcher with those of other nodes. Behind the fences of rte_nodes_learn. */
+/* Returns the routes to the watcher of this node, NODE_ROUTES_BYTES of them; zeros: it has none. */
+const unsigned char *rte_watch_routes(void);
+
+/* Connects the watcher with those of other nodes. Behind the fences of rte_nodes_learn, which has noted the routes to the root. */
+void rte_watch_note_root(const unsigned char *routes);
 void rte_watch_connect(void);
 
 /* Notes for the watcher that the process of a PE of another node is gone. Any thread. */

@@ -6,7 +6,7 @@ import re
 import sys
 
 import harness
-from harness import ROOT, mpirun, needs, needs_hosts, on_hosts, oshrun, program
+from harness import ROOT, mpirun, needs, needs_hosts, on_hosts, oshrun, program, rows
 
 PATIENCE = 4                                            # LATERAL_PEER_TIMEOUT here
 SILENT = rf"PE \d+: PE [23] (on h2|on node 1|at [0-9.]+) is lost: its host has not answered for {PATIENCE} s"
@@ -137,14 +137,7 @@ def long_ways(launcher, env=None):
         ended(broken(launcher, way, "sleep 0.5", "down v2", env=env)[0], SILENT, PATIENCE + 20)
 
 
-def test_long_ways_mpirun():
-    """A host's link goes down, whatever the PEs do."""
-    long_ways("mpirun")
-
-
-def test_long_ways_hydra():
-    """The same under Hydra."""
-    long_ways("mpiexec.hydra")
+rows(globals(), "long_ways", long_ways, mpirun="mpirun", hydra="mpiexec.hydra")
 
 
 def test_long_without_thread():

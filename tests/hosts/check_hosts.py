@@ -8,7 +8,7 @@ import tempfile
 import time
 
 import harness
-from harness import HOSTS, Skip, exchange, hydra, mpirun, needs, needs_hosts, on_hosts, oshrun, program, prterun, run, whole_job
+from harness import HOSTS, Skip, exchange, hydra, mpirun, needs, needs_hosts, on_hosts, oshrun, program, prterun, rows, run, whole_job
 
 
 def state_of_machine():
@@ -68,14 +68,20 @@ def test_ordinary_user():
     assert (result.status, result.out) == (0, "h1\nh2\n"), result
 
 
+def needs_launcher(launcher):
+    needs_hosts()
+    {"mpirun": mpirun, "prterun": prterun, "mpiexec.hydra": hydra}[launcher](1)     # or there is a word why not
+
+
 def launched(launcher, pes, *words, hosts=2, slots=2, env=None, timeout=60):
     """oshrun, which hands over to the launcher of this name."""
+    needs_launcher(launcher)
     return on_hosts(hosts, "sh", "-c", 'exec "$0" --hostfile $TEST_HOSTFILE "$@"', oshrun(), "-n", pes, *words,
                     slots=slots, env={"LATERAL_LAUNCHER": launcher} | (env or {}), timeout=timeout)
 
 
 def exchanges(launcher):
-    needs_hosts()
+    """oshrun --hostfile hands over; PEs of a host share memory, others are told through PMIx or PMI-1."""
     result = launched(launcher, 4, exchange())
     found = whole_job(result, 4)
     assert "oshrun: several hosts: handing over to " in result.err and launcher in result.err, result
@@ -87,59 +93,24 @@ def exchanges(launcher):
 
 
 def ends(launcher):
-    needs_hosts()
+    """A PE that leaves, aborts or dies on one host ends the job on all."""
     for how, pe, status in (("leave", 2, 1), ("abort", 3, 7), ("kill", 1, None)):
         result = launched(launcher, 4, exchange(), how, pe)
         assert result.status == status or (status is None and result.status != 0), result
         assert result.seconds < 30, result
 
 
-def test_exchange_mpirun():
-    """oshrun --hostfile hands over to mpirun; PEs of a host share memory, others are told through PMIx."""
-    mpirun(1)
-    exchanges("mpirun")
-
-
-def test_exchange_prterun():
-    """The same by PRRTE."""
-    prterun(1)
-    exchanges("prterun")
-
-
-def test_exchange_hydra():
-    """The same by Hydra, through PMI-1."""
-    hydra(1)
-    exchanges("mpiexec.hydra")
-
-
-def test_ends_mpirun():
-    """A PE that leaves, aborts or dies on one host ends the job on all."""
-    mpirun(1)
-    ends("mpirun")
-
-
-def test_ends_hydra():
-    """A PE that leaves, aborts or dies on one host ends the job on all."""
-    hydra(1)
-    ends("mpiexec.hydra")
+rows(globals(), "exchange", exchanges, mpirun="mpirun", prterun="prterun", hydra="mpiexec.hydra")
+rows(globals(), "ends", ends, mpirun="mpirun", hydra="mpiexec.hydra")
 
 
 def answers_at_the_end(launcher):
-    needs_hosts()
+    """A PE that waits in shmem_finalize asks the launcher for the address of one that it owes an answer."""
     result = launched(launcher, 4, harness.BUILD / "tests/test_conform_finalize_late", env={"UCX_TLS": "tcp,self"})
     assert (result.status, result.out) == (0, "PASS\n"), result
 
 
-def test_answers_at_the_end_mpirun():
-    """A PE that waits in shmem_finalize asks the launcher for the address of one that it owes an answer."""
-    mpirun(1)
-    answers_at_the_end("mpirun")
-
-
-def test_answers_at_the_end_hydra():
-    """The same by Hydra, where all goes over one connection."""
-    hydra(1)
-    answers_at_the_end("mpiexec.hydra")
+rows(globals(), "answers_at_the_end", answers_at_the_end, mpirun="mpirun", hydra="mpiexec.hydra")
 
 
 def test_dealt_in_turn():
@@ -166,10 +137,14 @@ def test_uneven():
 
 def test_many_nodes():
     """16 hosts."""
-    needs_hosts()
-    needs("mpiexec.hydra")
     found = whole_job(launched("mpiexec.hydra", 32, exchange(), hosts=16, timeout=100), 32)
     assert [found[pe]["node"] for pe in range(32)] == [pe // 2 for pe in range(32)], found
+
+
+def test_many_pes():
+    """So many PEs that what is known of nodes goes to PE 0 in two steps."""
+    found = whole_job(launched("mpiexec.hydra", 129, exchange(), "place", hosts=3, slots=43, timeout=100), 129)
+    assert [found[pe]["node"] for pe in range(129)] == [pe // 43 for pe in range(129)], found
 
 
 SHOW = 'echo "$(hostname) $A $SHMEM_B $(pwd)"'
@@ -177,7 +152,7 @@ SHOW = 'echo "$(hostname) $A $SHMEM_B $(pwd)"'
 
 def options(launcher):
     """-x, --wdir, --tag-output, --timeout, several programs; SHMEM_ variables are passed on."""
-    needs_hosts()
+    needs_launcher(launcher)
     env = {"LATERAL_LAUNCHER": launcher, "SHMEM_B": "b"}
     result = on_hosts(2, oshrun(), "-q", "--host", "h1:2,h2", "--wdir", "/usr", "-x", "A=x y", "-n", 2, "sh", "-c", SHOW,
                       ":", "--wdir", "/", "-n", 1, "sh", "-c", SHOW, env=env)
@@ -189,22 +164,7 @@ def options(launcher):
     assert late.status == 124 and late.seconds < 20, late
 
 
-def test_options_mpirun():
-    """oshrun's options in mpirun's words."""
-    mpirun(1)
-    options("mpirun")
-
-
-def test_options_prterun():
-    """oshrun's options in PRRTE's words."""
-    prterun(1)
-    options("prterun")
-
-
-def test_options_hydra():
-    """oshrun's options in Hydra's words."""
-    hydra(1)
-    options("mpiexec.hydra")
+rows(globals(), "options", options, mpirun="mpirun", prterun="prterun", hydra="mpiexec.hydra")
 
 
 def test_nobody_there():

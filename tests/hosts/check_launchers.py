@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import harness
-from harness import CLEAN, exchange, good, hydra, mpirun, program, prterun, run, whole_job
+from harness import CLEAN, exchange, good, hydra, mpirun, program, prterun, rows, run, whole_job
 
 
 def children(launcher):
@@ -96,39 +96,9 @@ def test_orphans_hydra():
     orphans(hydra, "idle", LATERAL_PROGRESS="poll")
 
 
-def test_killed_in_start_mpirun():
-    """mpirun dies while PEs call it."""
-    killed_in_start(mpirun)
-
-
-def test_killed_in_start_hydra():
-    """Hydra dies while its proxy and PEs start."""
-    killed_in_start(hydra)
-
-
-def test_children_mpirun():
-    """A PE's place is taken once."""
-    children(mpirun)
-
-
-def test_children_hydra():
-    """A PE's place is taken once."""
-    children(hydra)
-
-
-def test_programs_mpirun():
-    """OpenSHMEM programs run in full: shared memory, globals, teams, collectives, global exit."""
-    runs(mpirun)
-
-
-def test_programs_prterun():
-    """OpenSHMEM programs run in full."""
-    runs(prterun)
-
-
-def test_programs_hydra():
-    """OpenSHMEM programs run in full."""
-    runs(hydra)
+rows(globals(), "killed_in_start", killed_in_start, mpirun=mpirun, hydra=hydra)
+rows(globals(), "children", children, mpirun=mpirun, hydra=hydra)
+rows(globals(), "programs", runs, mpirun=mpirun, prterun=prterun, hydra=hydra)
 
 
 def test_two_jobs():

@@ -4,6 +4,7 @@ A test is a function named test_*; its docstring says what must hold. Files of t
 `harness.main(globals())`; `FILE --list` names the tests, `FILE --build=DIR NAME` runs one.
 """
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -182,12 +183,20 @@ def asking(start, pes, verdict):
 LAST = "tac /tmp/told | sed '/where the [0-9]* PEs are:/q' | tac >&2; "     # the last report; earlier ones may have come before the waits
 
 
-def needs_slurm():
+def needs_slurm(plugin=None):
     needs_hosts()
+    if plugin == "pmix":
+        needs_pmix()
     done = subprocess.run([sys.executable, "-B", ROOT / "tools/dev/slurm.py", "--check"], capture_output=True, text=True,
                           check=False)
     if done.returncode == 77:
         raise Skip(done.stderr.strip())
+
+
+def rows(names, name, test, **launchers):
+    """Adds a test NAME_LAUNCHER for each launcher, which gets what is given for it: a value, or a tuple of some."""
+    for launcher, given in launchers.items():
+        names[f"test_{name}_{launcher}"] = functools.partial(test, *(given if isinstance(given, tuple) else (given,)))
 
 
 def bounded(seconds):

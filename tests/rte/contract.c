@@ -6,7 +6,7 @@
  * "wait": all PEs wait for ever; "late N": PE N does not come to a barrier with a time limit; "claim": all PEs claim the end;
  * "missing": a PE of another node is asked for a value that it has not told; "child": each PE starts a program, which is a job of
  * its own; "refused": a call that fails ends the job in order; "times": the program checks nothing and times the steps of the
- * start (docs/guide/startup.md). */
+ * start (docs/guide/startup.md); "place": nothing is checked but who is where. */
 #include "base/env.h"
 #include "rte/rte.h"
 
@@ -384,16 +384,21 @@ int main(int argc, char **argv)
     if (rte_init() != 0)
         return 1;
     check_nodes();
-    exchange();
-    if (!refused)
+    const bool place = argc == 2 && strcmp(argv[1], "place") == 0;
+    if (!place)
+        exchange();
+    if (!place && !refused)
         refuse();
     check_node_barrier();
-    check_late_pe();
-    check_threads();
-    check_child();
-    come_back();
+    if (!place) {
+        check_late_pe();
+        check_threads();
+        check_child();
+        come_back();
+    }
     show();
-    end(argv[0], argv + 1);
+    if (!place)
+        end(argv[0], argv + 1);
     rte_finalize();
     rte_job_barrier();
     return 0;

@@ -29,19 +29,41 @@ static struct node *head_of(const struct job *job, int node)
     return head;
 }
 
-static struct rte_packed_job_map *put_together(const struct job *job, size_t *bytes)
+/* What a block of `size` PEs from `first` on knows of itself when blocks are of `fan` parts; the caller frees it. */
+static struct rte_packed_job_map *put_block(const struct job *job, int first, int size, int fan, size_t *bytes)
 {
-    struct rte_job_map *shapes = rte_job_map_new(job->npes);
+    static struct rte_run runs[MOST];
+    const int end = first + size < job->npes ? first + size : job->npes;
+    struct rte_job_map *shapes = rte_job_map_new(first, end);
     CHECK(shapes);
-    for (int lead = 0; lead < job->npes; lead = rte_job_map_next(shapes)) {
-        static struct rte_run runs[MOST];
-        struct node *head = head_of(job, job->node_of[lead]);
-        CHECK(rte_job_map_add(shapes, runs, rte_node_runs(head, runs), job->machine[job->node_of[lead]]));
-        free(head);
-    }
-    struct rte_packed_job_map *all = rte_job_map_pack(shapes, bytes);
+    for (int pe; (pe = rte_job_map_next(shapes)) < end;)
+        if (size <= fan) {
+            struct node *head = head_of(job, job->node_of[pe]);
+            uint32_t from = 0, to;
+            while (head->pe[from].number < (uint32_t)pe)
+                from++;
+            for (to = from; to < head->size && head->pe[to].number < (uint32_t)end;)
+                to++;
+            CHECK(rte_job_map_add(shapes, head->first, job->machine[job->node_of[pe]], runs,
+                                  rte_node_runs(head, from, to, runs)));
+            free(head);
+        } else {
+            struct rte_packed_job_map *part = put_block(job, pe, size / fan, fan, bytes);
+            CHECK(rte_job_map_take(shapes, part, *bytes));
+            free(part);
+        }
+    struct rte_packed_job_map *all = rte_job_map_pack(shapes, first == 0 && end == job->npes, bytes);
+    CHECK(all);
     rte_job_map_free(shapes);
     return all;
+}
+
+static struct rte_packed_job_map *put_together(const struct job *job, int fan, size_t *bytes)
+{
+    int size = fan;
+    while (size < job->npes)
+        size *= fan;
+    return put_block(job, 0, size, fan, bytes);
 }
 
 static void check_tables(const struct job *job, const struct node *mine, int node, const uint32_t *leads,
@@ -59,11 +81,11 @@ static void check_tables(const struct job *job, const struct node *mine, int nod
 }
 
 /* Every node finds every PE at its place, and counts the PEs of its machine. Returns the bytes that each asks for. */
-static size_t comes_back(const struct job *job)
+static size_t comes_back(const struct job *job, int fan)
 {
     static uint32_t leads[NODE_MAX_NODES + 1], table[MOST];
     size_t bytes;
-    struct rte_packed_job_map *all = put_together(job, &bytes);
+    struct rte_packed_job_map *all = put_together(job, fan, &bytes);
     CHECK(all);
     bool scattered = rte_job_map_scattered(all, bytes), any = false;
     for (int node = 0; node < job->nodes; node++) {
@@ -108,15 +130,15 @@ static void regular(void)
     for (int pe = 0; pe < job.npes; pe++)
         job.node_of[pe] = pe / 64;
     finish(&job);
-    CHECK(comes_back(&job) == sizeof(struct rte_packed_job_map) + 28); /* one shape of one run */
+    CHECK(comes_back(&job, 3) == sizeof(struct rte_packed_job_map) + 28); /* one shape of one run */
     for (int pe = 0; pe < job.npes; pe++)
         job.node_of[pe] = pe % 64;
     finish(&job);
-    CHECK(comes_back(&job) == sizeof(struct rte_packed_job_map) + 28);
+    CHECK(comes_back(&job, 3) == sizeof(struct rte_packed_job_map) + 28);
     for (int pe = 0; pe < job.npes; pe++)
         job.node_of[pe] = pe / 2 % 64; /* pairs dealt out in turn */
     finish(&job);
-    CHECK(comes_back(&job) < 1000);
+    CHECK(comes_back(&job, 3) < 1000);
 }
 
 /* Hosts with different numbers of slots: dealt out in turn until each is full. */
@@ -130,9 +152,9 @@ static void uneven(void)
             if (left[host]-- > 0)
                 job.node_of[pe++] = host;
     finish(&job);
-    comes_back(&job);
+    comes_back(&job, 3);
     job.machine[2] = job.machine[0]; /* two hosts of one machine */
-    comes_back(&job);
+    comes_back(&job, 3);
 }
 
 static void random_places(uint64_t seed)
@@ -144,7 +166,7 @@ static void random_places(uint64_t seed)
     finish(&job);
     for (int node = 0; node < job.nodes; node++)
         job.machine[node] = next_random(&seed) % 3;
-    comes_back(&job);
+    comes_back(&job, 2 + (int)(next_random(&seed) % 9));
 }
 
 /* Changes one word of what comes from the launcher; it is refused, or says the same. */
@@ -156,7 +178,7 @@ static void nonsense(uint64_t seed)
     for (int pe = 0; pe < job.npes; pe++)
         job.node_of[pe] = pe % 5 == 4 ? 1 : pe % 4;
     finish(&job);
-    struct rte_packed_job_map *all = put_together(&job, &bytes);
+    struct rte_packed_job_map *all = put_together(&job, 3, &bytes);
     struct node *mine = head_of(&job, 1);
     uint32_t nodes, here;
     CHECK(rte_job_map_unpack(all, bytes, mine, before, &nodes, table, &here));
@@ -176,17 +198,50 @@ static void nonsense(uint64_t seed)
     free(all);
 }
 
-/* Leads that contradict each other. */
+/* PEs that contradict each other. */
 static void contradictions(void)
 {
-    struct rte_job_map *shapes = rte_job_map_new(8);
-    CHECK(shapes && !rte_job_map_add(shapes, &(struct rte_run){1, 1, 2}, 1, 0)); /* not the lowest free PE */
-    CHECK(!rte_job_map_add(shapes, &(struct rte_run){0, 1, 9}, 1, 0));           /* beyond the job */
+    struct rte_job_map *shapes = rte_job_map_new(0, 8), *half = rte_job_map_new(4, 8);
+    size_t bytes;
+    CHECK(shapes && half && !rte_job_map_add(shapes, 0, 0, &(struct rte_run){0, 1, 9}, 1)); /* beyond the job */
+    CHECK(!rte_job_map_add(half, 0, 0, &(struct rte_run){3, 1, 2}, 1));                     /* before the block */
+    CHECK(!rte_job_map_add(half, 6, 0, &(struct rte_run){5, 1, 1}, 1));                     /* before its lead */
     rte_job_map_free(shapes);
-    shapes = rte_job_map_new(8);
-    CHECK(shapes && rte_job_map_add(shapes, &(struct rte_run){0, 2, 3}, 1, 0) && rte_job_map_next(shapes) == 1);
-    CHECK(!rte_job_map_add(shapes, &(struct rte_run){1, 1, 2}, 1, 0)); /* PE 2 has a node */
+    rte_job_map_free(half);
+    shapes = rte_job_map_new(0, 8), half = rte_job_map_new(4, 8);
+    CHECK(rte_job_map_add(shapes, 0, 0, &(struct rte_run){0, 2, 3}, 1) && rte_job_map_next(shapes) == 1);
+    CHECK(!rte_job_map_add(shapes, 1, 0, &(struct rte_run){1, 1, 2}, 1)); /* PE 2 has a node */
+    CHECK(rte_job_map_add(half, 5, 0, &(struct rte_run){5, 1, 3}, 1));
+    struct rte_packed_job_map *part = rte_job_map_pack(half, false, &bytes);
     rte_job_map_free(shapes);
+    shapes = rte_job_map_new(0, 8);
+    CHECK(part && !rte_job_map_take(shapes, part, bytes)); /* not the lowest free PE */
+    free(part);
+    rte_job_map_free(shapes);
+    rte_job_map_free(half);
+}
+
+/* A part with a word changed, or cut short, is refused, or names each PE of it once. */
+static void nonsense_in_a_part(uint64_t seed)
+{
+    size_t bytes;
+    struct rte_job_map *shapes = rte_job_map_new(0, 12);
+    for (uint32_t node = 0; node < 4; node++)
+        CHECK(rte_job_map_add(shapes, node, node, &(struct rte_run){node, 4, 3}, 1));
+    struct rte_packed_job_map *part = rte_job_map_pack(shapes, false, &bytes);
+    rte_job_map_free(shapes);
+    for (int i = 0; i < 2000; i++) {
+        const size_t words = (bytes - sizeof *part) / sizeof *part->words;
+        uint32_t *word = i % 5 ? &part->words[next_random(&seed) % words] : &part->origins, was = *word;
+        const size_t given = i % 7 ? bytes : next_random(&seed) % bytes;
+        *word = (uint32_t)(next_random(&seed) >> next_random(&seed) % 64);
+        shapes = rte_job_map_new(0, 12);
+        if (rte_job_map_take(shapes, part, given))
+            CHECK(rte_job_map_next(shapes) <= 12);
+        rte_job_map_free(shapes);
+        *word = was;
+    }
+    free(part);
 }
 
 /* Shapes word by word, as they tell of `total` PEs; `first`, `size` and `numbers` (null: one after the other) are those of the node that reads them. */
@@ -233,15 +288,7 @@ static void word_by_word(void)
         {"a word too many", false, 4, 0, 2, 0, {2, 2, 4, 1, 0, 1, 2, 9}, 8, 0},
         {"a run that is not there", false, 4, 0, 4, 0, {1, 0, 4, 2, 0, 1, 2, 2, 1, 2}, 7, 3},
         {"no runs", false, 4, 0, 2, 0, {2, 2, 4, 1, 0, 1, 2, 1, 0, 1, 0, 3, 1, 0}, 11, 3},
-        {"a first lead that is not PE 0",
-         false,
-         4,
-         1,
-         1,
-         0,
-         {1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 2, 2, 1, 2, 0, 1, 1},
-         17,
-         0},
+        {"another first lead", false, 4, 1, 1, 0, {1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 2, 2, 1, 2, 0, 1, 1}, 17, 0},
         {"a lead behind the last PE", false, 4, 0, 2, 0, {2, 2, 4, 1, 0, 1, 2, 1, 0, 1, 1, 4, 1, 0}, 14, 0},
         {"the same lead twice", false, 4, 0, 2, 0, {2, 2, 4, 1, 0, 1, 2, 1, 0, 1, 1, 2, 1, 0}, 14, 0},
         {"a lead that lies before", false, 4, 0, 2, 0, {2, 2, 4, 1, 0, 1, 2, 1, 0, 1, 1, 1, 1, 0}, 14, 0},
@@ -285,7 +332,7 @@ static void last_alone(void)
         job.node_of[pe] = pe == 0 || pe == 1 || pe == 5 ? 0 : 1;
     finish(&job);
     struct node *mine = head_of(&job, 0);
-    CHECK(rte_node_runs(mine, runs) == 2);
+    CHECK(rte_node_runs(mine, 0, mine->size, runs) == 2);
     CHECK(runs[0].first == 0 && runs[0].stride == 1 && runs[0].count == 2);
     CHECK(runs[1].first == 5 && runs[1].stride == 1 && runs[1].count == 1);
     free(mine);
@@ -294,31 +341,39 @@ static void last_alone(void)
 static void refused_nodes(void)
 {
     const struct rte_run none = {0, 1, 0}, back[] = {{0, 1, 2}, {3, UINT32_MAX, 2}}, one = {0, 1, 1};
-    struct rte_job_map *shapes = rte_job_map_new(24);
-    CHECK(!rte_job_map_add(shapes, &one, 0, 0));  /* no run */
-    CHECK(!rte_job_map_add(shapes, &none, 1, 0)); /* a run without PEs */
-    CHECK(rte_job_map_add(shapes, &(struct rte_run){0, 1, 24}, 1, 0) && rte_job_map_next(shapes) == 24);
+    struct rte_job_map *shapes = rte_job_map_new(0, 24);
+    CHECK(!rte_job_map_add(shapes, 0, 0, &one, 0));  /* no run */
+    CHECK(!rte_job_map_add(shapes, 0, 0, &none, 1)); /* a run without PEs */
+    CHECK(rte_job_map_add(shapes, 0, 0, &(struct rte_run){0, 1, 24}, 1) && rte_job_map_next(shapes) == 24);
     rte_job_map_free(shapes);
-    shapes = rte_job_map_new(4);
-    CHECK(!rte_job_map_add(shapes, back, 2, 0)); /* PE 3, then PE 2 */
+    shapes = rte_job_map_new(0, 4);
+    CHECK(!rte_job_map_add(shapes, 0, 0, back, 2)); /* PE 3, then PE 2 */
     rte_job_map_free(shapes);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    CHECK(!rte_job_map_new(-1)); /* more than any memory has; one line says so */
+    CHECK(!rte_job_map_new(0, -1)); /* more than any memory has; one line says so */
 #endif
+}
+
+/* `nodes` nodes of `each` PEs, all on one machine, or each on its own. */
+static struct rte_packed_job_map *rows_of(uint32_t nodes, uint32_t each, bool one_machine, size_t *bytes)
+{
+    struct rte_job_map *shapes = rte_job_map_new(0, (int)(nodes * each));
+    for (uint32_t node = 0; node < nodes; node++)
+        CHECK(rte_job_map_add(shapes, node * each, one_machine ? 7 : node, &(struct rte_run){node * each, 1, each}, 1));
+    struct rte_packed_job_map *all = rte_job_map_pack(shapes, true, bytes);
+    rte_job_map_free(shapes);
+    return all;
 }
 
 /* As many nodes as there can be, each of one PE; another one is refused, by who puts them together and by who reads. */
 static void most_nodes(void)
 {
     static uint32_t leads[NODE_MAX_NODES + 2];
-    struct rte_job_map *shapes = rte_job_map_new(NODE_MAX_NODES + 1);
     struct node mine = {.size = 1, .first = 3, .total = NODE_MAX_NODES + 1};
     uint32_t nodes, here;
     size_t bytes;
-    for (uint32_t node = 0; node < NODE_MAX_NODES; node++)
-        CHECK(rte_job_map_add(shapes, &(struct rte_run){node, 1, 1}, 1, node));
-    CHECK(!rte_job_map_add(shapes, &(struct rte_run){NODE_MAX_NODES, 1, 1}, 1, 1));
-    struct rte_packed_job_map *all = rte_job_map_pack(shapes, &bytes);
+    CHECK(!rows_of(NODE_MAX_NODES + 1, 1, false, &bytes));
+    struct rte_packed_job_map *all = rows_of(NODE_MAX_NODES, 1, false, &bytes);
     CHECK(all && bytes == sizeof *all + 28 && all->words[0] == NODE_MAX_NODES);
     CHECK(!rte_job_map_unpack(all, bytes, &mine, leads, &nodes, 0, &here)); /* a PE is missing */
     all->words[0]++;
@@ -326,7 +381,6 @@ static void most_nodes(void)
     all->words[0]--;
     mine.total = all->total = NODE_MAX_NODES;
     CHECK(rte_job_map_unpack(all, bytes, &mine, leads, &nodes, 0, &here) && nodes == NODE_MAX_NODES && here == 1);
-    rte_job_map_free(shapes);
     free(all);
 }
 
@@ -335,18 +389,14 @@ static void large(void)
 {
     enum { NODES = 5, EACH = 70000 };
     static uint32_t leads[NODE_MAX_NODES + 1];
-    struct rte_job_map *shapes = rte_job_map_new(NODES * EACH);
     struct node mine = {.size = EACH, .first = (NODES - 1) * EACH, .total = NODES * EACH};
     uint32_t nodes, here = 0;
     size_t bytes;
-    for (uint32_t node = 0; node < NODES; node++)
-        CHECK(rte_job_map_add(shapes, &(struct rte_run){node * EACH, 1, EACH}, 1, 7));
-    struct rte_packed_job_map *all = rte_job_map_pack(shapes, &bytes);
+    struct rte_packed_job_map *all = rows_of(NODES, EACH, true, &bytes);
     CHECK(all && rte_job_map_unpack(all, bytes, &mine, leads, &nodes, 0, &here));
     CHECK(nodes == NODES && here == NODES * EACH && bytes == sizeof *all + 28); /* one shape of one run */
     for (uint32_t node = 0; node <= NODES; node++)
         CHECK(leads[node] == node * EACH);
-    rte_job_map_free(shapes);
     free(all);
 }
 
@@ -358,6 +408,7 @@ int main(void)
         random_places(seed);
     nonsense(3);
     contradictions();
+    nonsense_in_a_part(5);
     word_by_word();
     scattered_or_not();
     last_alone();
