@@ -73,16 +73,21 @@ static void copy_with_names(const char *text, char *to, size_t room)
     to[used < room ? used : room - 1] = 0;
 }
 
-void log_mistake(const char *format, ...)
+void log_vmistake(const char *format, va_list arguments)
 {
     char plain[800], text[800], place[160];
-    va_list arguments;
-    va_start(arguments, format);
     vsnprintf(plain, sizeof plain, format, arguments);
-    va_end(arguments);
     copy_with_names(plain, text, sizeof text);
     bool tell = where_called(place, sizeof place) && !strstr(text, place);
     log_line("%s%s%s", text, tell ? "; called at " : "", tell ? place : "");
+}
+
+void log_mistake(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    log_vmistake(format, arguments);
+    va_end(arguments);
 }
 
 void log_alike(int pe, const char *format, ...)

@@ -13,9 +13,10 @@ void log_identity(int pe);
 int log_pe(void);
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_vline(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
-/* For a mistake of the program in a call that ends the job: the line ends with the place that has called the library, when
- * the text does not name it. */
+/* For what a call of the program has to say of itself: the line ends with the place that has called the library, when the text does not
+ * name it. */
 void log_mistake(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_vmistake(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 /* For a fault that all PEs of a job find at once, so that one line suffices. PE 0 prints it at once. Another PE prints
  * it only if it is still running after some seconds, because then PE 0 has not found the fault. */
 void log_alike(int pe, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -43,7 +43,7 @@ void lat_check_warn(const char *call, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    log_line("%s: warning: %s", call, text);
+    log_mistake("%s: warning: %s", call, text);
 }
 
 void lat_check_tell(const char *format, ...)

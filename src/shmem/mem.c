@@ -147,8 +147,8 @@ static void tell_no_room(const char *call, size_t size, int status)
     if (told++ || uccs_core.me != 0)
         return;
     heap_stats(parts[PROPER].books, &stats);
-    log_line("%s: %zu bytes: %s (%zu of %zu bytes in use); a larger SHMEM_SYMMETRIC_SIZE makes room", call, size,
-             heap_reason(status), stats.used, stats.size);
+    log_mistake("%s: %zu bytes: %s (%zu of %zu bytes in use); a larger SHMEM_SYMMETRIC_SIZE makes room", call, size,
+                heap_reason(status), stats.used, stats.size);
 }
 
 /* Notes a block that the books have given. */

@@ -71,9 +71,9 @@ void uccs_am_insist(const struct uccs_am_token *token, size_t length, size_t lea
 
 static lat_cold _Noreturn void fail_class(const struct uccs_context *context, const struct uccs_message *message)
 {
-    log_line("uccs: PE %u sent a message to handler %u of context %u under a class other than that under which the "
-             "handler is registered here; name the same class on both sides",
-             message->source, message->id % UCCS_AM_HANDLERS, context->attr.id);
+    log_mistake("uccs: PE %u sent a message to handler %u of context %u under a class other than that under which the "
+                "handler is registered here; name the same class on both sides",
+                message->source, message->id % UCCS_AM_HANDLERS, context->attr.id);
     rte_abort(LAT_EXIT);
 }
 

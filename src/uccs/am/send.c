@@ -52,7 +52,7 @@ static bool try_push(const struct uccs_sending *s)
 static lat_cold void tell_full(const struct uccs_sending *s)
 {
     bool user = s->which & UCCS_RING_USER;
-    log_line(
+    log_mistake(
         "uccs: a message of class %s to PE %d waits, since that PE has not handled those before it in context %u; it "
         "handles this class %s",
         user ? "user" : "network", uccs_pe_at(s->index), s->context,
@@ -61,7 +61,7 @@ static lat_cold void tell_full(const struct uccs_sending *s)
 
 static lat_cold void tell_no_room(const struct uccs_sending *s)
 {
-    log_line(
+    log_mistake(
         "uccs: a message of %u bytes to PE %d waits, since LATERAL_MEMORY is full of messages that their receivers have "
         "not handled",
         s->head.length, uccs_pe_at(s->index));
@@ -276,11 +276,12 @@ void uccs_am_tell_unsettled(const struct uccs_context *context)
 {
     int pe = find_debtor(context->attr.id);
     if (pe < 0)
-        log_line("uccs: this PE waits until its messages in context %u have been handled", context->attr.id);
+        log_mistake("uccs: this PE waits until its messages in context %u have been handled", context->attr.id);
     else
-        log_line("uccs: this PE waits until its messages in context %u have been handled; PE %d has not: it needs the "
-                 "context, the handlers, and calls that make progress",
-                 context->attr.id, pe);
+        log_mistake(
+            "uccs: this PE waits until its messages in context %u have been handled; PE %d has not: it needs the "
+            "context, the handlers, and calls that make progress",
+            context->attr.id, pe);
 }
 
 void uccs_am_reason_debtor(const void *context, struct uccs_reason *reason)

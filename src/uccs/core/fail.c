@@ -32,7 +32,7 @@ static void say_first(const char *format, va_list arguments)
 {
     if (uccs_end_noted() || !rte_claim_end(NODE_ABORTED, LAT_EXIT))
         rte_await_end();
-    log_vline(format, arguments);
+    log_vmistake(format, arguments);
 }
 
 _Noreturn void uccs_fail(const char *format, ...)

@@ -137,7 +137,7 @@ bool uccs_late_now(struct uccs_late *late)
 
 void uccs_late_handler(uint32_t source, uint32_t id, uint32_t context)
 {
-    log_line("uccs: a message of PE %u waits for handler %u of context %u, which is not registered here, and those "
-             "behind it wait too; register it",
-             source, id, context);
+    log_mistake("uccs: a message of PE %u waits for handler %u of context %u, which is not registered here, and those "
+                "behind it wait too; register it",
+                source, id, context);
 }
