@@ -64,7 +64,7 @@ function zoom(factor, x = .5) {{ from += width * x * (1 - factor); width *= fact
 function across(event) {{ const box = bars.getBoundingClientRect(); return (event.clientX - box.left) / box.width; }}
 const fingers = new Map();
 bars.addEventListener("wheel", event => {{ event.preventDefault(); zoom(event.deltaY < 0 ? .8 : 1.25, across(event)); }}, {{ passive: false }});
-bars.addEventListener("pointerdown", event => {{ bars.setPointerCapture(event.pointerId); fingers.set(event.pointerId, across(event)); }});
+bars.addEventListener("pointerdown", event => {{ fingers.set(event.pointerId, across(event)); bars.setPointerCapture(event.pointerId); }});
 bars.addEventListener("pointermove", event => {{
     if (!fingers.has(event.pointerId)) return;
     const x = across(event), before = fingers.get(event.pointerId), other = [...fingers].find(([id]) => id !== event.pointerId);

@@ -216,22 +216,48 @@ def test_clocks():
         f"nobody leaves before all have come: {barriers}"
 
 
-def in_browser(page):
+REPORT = pathlib.Path(__file__).resolve().parents[2] / "tools/report.py"
+# What a user does and sees, for a page of lateral-report: it ends as the page's title.
+USER = """<script>
+const seen = [], view = () => bars.getAttribute("viewBox").split(" ").map(Number), box = bars.getBoundingClientRect();
+const at = (x, more) => ({ bubbles: true, clientX: box.left + x * box.width, clientY: box.top + 3, pointerId: 1, ...more });
+const shown = () => rows.filter(row => row.style.display !== "none").length, note = () => seen.push(view()[0] / span, view()[2] / span);
+bars.dispatchEvent(new WheelEvent("wheel", at(.25, { deltaY: -1, cancelable: true }))); note();
+for (const [what, x] of [["pointerdown", .5], ["pointermove", .4], ["pointerup", .4]])
+    try { bars.dispatchEvent(new PointerEvent(what, at(x))); } catch (none) { }
+note();
+bars.dispatchEvent(new PointerEvent("pointermove", at(.9))); note();
+document.getElementById("in").onclick(); document.getElementById("all").onclick(); note();
+seen.push(shown()); labels[0].onclick(); seen.push(shown()); labels[0].onclick(); seen.push(shown());
+document.title = JSON.stringify([seen, getComputedStyle(document.body).backgroundColor, document.documentElement.scrollWidth - innerWidth]);
+</script>"""
+
+
+def in_browser(page, *options):
     """What a browser makes of the page."""
     tool = next((name for name in ("chromium", "google-chrome") if shutil.which(name)), None)
     if not tool:
         raise harness.Skip("neither chromium nor google-chrome is installed")
     with temporary() as folder:
-        return subprocess.run([tool, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}", "--dump-dom",
+        return subprocess.run([tool, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}", *options, "--dump-dom",
                                pathlib.Path(page).as_uri()], capture_output=True, text=True, timeout=50, check=False).stdout
+
+
+def used(page, light, *options):
+    """A user zooms and moves the page's timeline, unfolds the first PEs and folds them again; nothing but the timeline's view moves."""
+    pathlib.Path(page).write_text(pathlib.Path(page).read_text(encoding="utf-8").replace("</body>", USER + "</body>"), encoding="utf-8")
+    shown = in_browser(page, *options)
+    seen, back, wide = json.loads(re.search(r"<title>(\[\[.*?)</title>", shown)[1])
+    wanted = [.05, .8, .13, .8, .13, .8, 0, 1, 63, 63 + 15, 63]
+    assert all(abs(one - other) < 1e-3 for one, other in zip(seen, wanted, strict=True)), (seen, wanted)
+    assert back == ("rgb(255, 255, 255)" if light else "rgb(22, 24, 28)") and wide <= 0, (back, wide)
 
 
 def test_report():
     """lateral-report: a page without anything from elsewhere, with all PEs, sums and bars."""
-    tool = pathlib.Path(__file__).resolve().parents[2] / "tools/report.py"
     with temporary() as folder:
         counted(4, "--trace", f"{folder}/t.json")
-        subprocess.run([tool, "-o", f"{folder}/r.html", f"{folder}/t.json"], check=True)
+        subprocess.run([REPORT, "-o", f"{folder}/r.html", f"{folder}/t.json"], check=True)
         text = pathlib.Path(folder, "r.html").read_text(encoding="utf-8")
         assert not re.search(r"(src|href)=|@import|url\(", text), "the page wants something from elsewhere"
         for wanted in ("<td class=text>PE 3</td><td>13</td><td>3.9 KiB</td>", "<td class=text>shmem_barrier_all</td><td>4</td>",
@@ -243,20 +269,24 @@ def test_report():
         assert len(json.loads(re.search(r"const arrows = (\[.*?\]), span", text)[1])) == 4 and "prefers-color-scheme: dark" in text
         pathlib.Path(folder, "odd").write_text("{}")
         for name, why in (("odd", "not a timeline of oshrun --trace"), ("none", "No such file")):
-            done = subprocess.run([tool, f"{folder}/{name}"], capture_output=True, text=True, check=False, cwd=folder)
+            done = subprocess.run([REPORT, f"{folder}/{name}"], capture_output=True, text=True, check=False, cwd=folder)
             assert done.returncode == 1 and why in done.stderr and len(done.stderr.splitlines()) == 1, done
+
+
+def thousand(folder):
+    """The page of a thousand PEs on ten hosts, which have put in turn."""
+    events = [{"ph": "M", "pid": pe, "name": "process_name", "args": {"name": f"PE {pe}", "host": f"node{pe // 100}"}} for pe in range(1000)]
+    events += [{"ph": "X", "pid": pe, "tid": 7, "ts": 10.0 * pe, "dur": 5.0, "name": "shmem_putmem", "cat": "move",
+                "args": {"place": 0, "at": 0, "pe": (pe + 1) % 1000, "bytes": 8, "room": 8}} for pe in range(1000)]
+    pathlib.Path(folder, "t").write_text(json.dumps({"traceEvents": events}), encoding="ascii")
+    subprocess.run([REPORT, "-o", f"{folder}/r.html", f"{folder}/t"], check=True)
+    return pathlib.Path(folder, "r.html")
 
 
 def test_folded():
     """A thousand PEs: groups of neighbours in the tables and the matrix, and one row of each in the timeline."""
-    tool = pathlib.Path(__file__).resolve().parents[2] / "tools/report.py"
-    events = [{"ph": "M", "pid": pe, "name": "process_name", "args": {"name": f"PE {pe}", "host": f"node{pe // 100}"}} for pe in range(1000)]
-    events += [{"ph": "X", "pid": pe, "tid": 7, "ts": 10.0 * pe, "dur": 5.0, "name": "shmem_putmem", "cat": "move",
-                "args": {"place": 0, "at": 0, "pe": (pe + 1) % 1000, "bytes": 8, "room": 8}} for pe in range(1000)]
     with temporary() as folder:
-        pathlib.Path(folder, "t").write_text(json.dumps({"traceEvents": events}), encoding="ascii")
-        subprocess.run([tool, "-o", f"{folder}/r.html", f"{folder}/t"], check=True)
-        text = pathlib.Path(folder, "r.html").read_text(encoding="utf-8")
+        text = thousand(folder).read_text(encoding="utf-8")
     assert "10 hosts (node0, node1, node2, node3, and more); 1000 PEs" in text and "PE 0-15 to PE 0-15: 120 B" in text and "PE 0-15 to PE 16-31: 8 B" in text
     assert text.count("<td class=text>PE ") == 63 and text.count("data-first>") == 63 and text.count("<g data-row") == 1000
     assert text.count("class=folded") == 63, "each group unfolds"
@@ -264,10 +294,9 @@ def test_folded():
 
 def test_otf2():
     """Without the Python package a line tells how to get it; tests/install/otf2.py writes an archive and reads it."""
-    tool = pathlib.Path(__file__).resolve().parents[2] / "tools/report.py"
     with temporary() as folder:
         pathlib.Path(folder, "t.json").write_text('{"traceEvents": []}')
-        done = subprocess.run([sys.executable, "-I", "-S", tool, "--otf2", f"{folder}/a", f"{folder}/t.json"], capture_output=True,
+        done = subprocess.run([sys.executable, "-I", "-S", REPORT, "--otf2", f"{folder}/a", f"{folder}/t.json"], capture_output=True,
                               text=True, check=False)
         assert done.returncode == 1 and "pip install otf2" in done.stderr and len(done.stderr.splitlines()) == 1, done
         assert not pathlib.Path(folder, "a").exists()
@@ -275,18 +304,21 @@ def test_otf2():
 
 def test_browser():
     """A browser shows all that is drawn on the page of lateral-report."""
-    tool = pathlib.Path(__file__).resolve().parents[2] / "tools/report.py"
     with temporary() as folder:
         counted(2, "--trace", f"{folder}/t.json")
-        subprocess.run([tool, "-o", f"{folder}/r.html", f"{folder}/t.json"], check=True)
+        subprocess.run([REPORT, "-o", f"{folder}/r.html", f"{folder}/t.json"], check=True)
         text = pathlib.Path(folder, "r.html").read_text(encoding="utf-8")
         shown = in_browser(f"{folder}/r.html")
         assert shown.count("<rect") == text.count("<rect") > 2 * OPERATIONS and "Timeline</h2>" in shown, shown[:500]
         width = float(re.search(r'id="bars".*? viewBox="0 0 ([0-9.e+-]+) ', shown)[1])
         assert len(re.findall(r'<line class="head" x1="\d', shown)) == 2 and re.search("<span>[0-9.e+-]+ ms</span>", shown), "arrows and a scale"
-        pathlib.Path(folder, "z.html").write_text(text.replace("</script>", 'document.getElementById("in").onclick();</script>'), encoding="utf-8")
-        middle, half = re.search(r'id="bars".*? viewBox="([0-9.e+-]+) 0 ([0-9.e+-]+) ', in_browser(f"{folder}/z.html")).groups()
-        assert abs(float(half) - width / 2) < 1e-3 * width and abs(float(middle) - width / 4) < 1e-3 * width, "a click zooms in around the middle"
+        used(thousand(folder), True)
+
+
+def test_browser_at_night():
+    """The same in the dark, on a narrow screen."""
+    with temporary() as folder:
+        used(thousand(folder), False, "--blink-settings=preferredColorScheme=0", "--window-size=500,900")
 
 
 def test_mistakes():
