@@ -1,32 +1,28 @@
 """A small Slurm cluster on hosts: srun starts our PEs, oshrun in an allocation hands over to it."""
+import os
+import pathlib
 import re
+import shutil
+import tempfile
 
 import harness
-from harness import LAST, asking, needs_pmix, needs_slurm, on_slurm, program, whole_job
+from harness import LAST, asking, needs_pmix, needs_slurm, on_slurm, program, rows, whole_job
 
 
 def exchanges(plugin):
-    needs_slurm()
+    needs_slurm(plugin)
     result = on_slurm(2, f'srun -N2 --ntasks-per-node=2 --mpi={plugin} "$0"')
     for pe, record in whole_job(result, 4).items():
         wanted = {"nodes": 2, "node": pe // 2, "size": 2, "index": pe % 2, "host": f"h{pe // 2 + 1}"}
         assert wanted.items() <= record.items(), result
 
 
-def test_exchange_pmix():
-    """srun --mpi=pmix."""
-    needs_pmix()
-    exchanges("pmix")
-
-
-def test_exchange_pmi2():
-    """srun --mpi=pmi2, whose server speaks PMI-1 on the wire too."""
-    exchanges("pmi2")
+rows(globals(), "exchange", exchanges, pmix="pmix", pmi2="pmi2")
 
 
 def ends(plugin):
     """srun adds to the exit status what it kills, so that is not ours alone."""
-    needs_slurm()
+    needs_slurm(plugin)
     script = "for how in 'leave 1' 'abort 2' 'kill 3'; do " \
              f'timeout 40 srun -N2 --ntasks-per-node=2 --kill-on-bad-exit=1 --mpi={plugin} "$0" $how; echo "status $?"; done'
     result = on_slurm(2, script)
@@ -35,15 +31,7 @@ def ends(plugin):
     assert "PE 1: left with exit status 0 before shmem_finalize" in result.err, result
 
 
-def test_ends_pmix():
-    """A PE that leaves, aborts or dies ends the step."""
-    needs_pmix()
-    ends("pmix")
-
-
-def test_ends_pmi2():
-    """A PE that leaves, aborts or dies ends the step."""
-    ends("pmi2")
+rows(globals(), "ends", ends, pmix="pmix", pmi2="pmi2")
 
 
 def test_lonely():
@@ -68,9 +56,34 @@ def test_handover():
     assert late.status == 124, late
 
 
+def test_batch():
+    """The batch scripts of the guide, with fewer PEs, and its module file: a job on 4 nodes, two beside each other, one of two programs."""
+    needs_slurm()
+    needs_pmix()
+    guide = (harness.ROOT / "docs/guide/cluster.md").read_text(encoding="utf-8")
+    init = pathlib.Path("/etc/profile.d/modules.sh")
+    with tempfile.TemporaryDirectory(dir=harness.BUILD) as folder:
+        os.mkdir(f"{folder}/modules")
+        module = re.search(r"```tcl\n(.*?)```", guide, re.S)[1].replace("/opt/lateral/0.1.0", str(harness.BUILD))
+        pathlib.Path(folder, "modules/lateral").write_text(module, encoding="utf-8")
+        for name in ("stencil", "solve", "master", "worker"):
+            shutil.copy(harness.exchange(), f"{folder}/{name}")
+        for number, text in enumerate(re.findall(r"```sh\n(#!.*?)```", guide, re.S)):
+            text = re.sub(r"-per-node=\d+", "-per-node=2", text.replace("-n 16", "-n 4").replace(" --mem=64g", ""))
+            text = re.sub(r"\./(\w+)( \w+)?", r"./\1 place", text) + ("" if "exec" in text else "echo over\n")
+            text = text.replace("module load", f"module use {folder}/modules; module load" if init.exists() else ":")
+            pathlib.Path(folder, f"job{number}").write_text(text.replace("exec", "oshrun --version && exec" * init.exists() or "exec"), encoding="utf-8")
+        result = on_slurm(5, f"cd {folder}; sbatch --wait -o 0 job0 && sbatch --wait -o 1 job1 && sbatch -o 2 job2 && "
+                             "until grep -q over 2; do sleep 0.1; done; tail -n 40 0 first.out second.out 2")
+    found = [sorted(re.findall(r"^pe (\d+) npes (\d+) node \d+ nodes (\d+)", part, re.M)) for part in result.out.split("==> ")[1:]]
+    wanted = [(8, 4), (4, 2), (4, 2), (9, 5)]
+    assert found == [[(str(pe), str(pes), str(nodes)) for pe in range(pes)] for pes, nodes in wanted], result
+    assert not init.exists() or "oshrun" in result.out.split("==> ")[1], result
+
+
 def hangs(plugin):
     """The whole job's picture at LATERAL_TIMEOUT, in a deadlock and at a signal to srun, and under oshrun's hand-over."""
-    needs_slurm()
+    needs_slurm(plugin)
     step, hang = f"srun -N2 --ntasks-per-node=2 --kill-on-bad-exit=1 --mpi={plugin}", program("hosts_hang")
     result = on_slurm(2, f'LATERAL_TIMEOUT=4 {step} {hang} one; echo "status $?"; LATERAL_DEADLOCK=2 {step} {hang} one; echo "status $?"; '
                          f'export LATERAL_TIMEOUT=0; {asking(f"{step} {hang} one", 4, "^PEs 0,2,3")}{LAST}kill -TERM $p; wait $p; unset LATERAL_TIMEOUT; '
@@ -83,20 +96,12 @@ def hangs(plugin):
     assert [line for line in result.out.splitlines() if line.startswith("status ")] == ["status 124", "status 1", "status 124"], result
 
 
-def test_hangs_pmix():
-    """srun --mpi=pmix."""
-    needs_pmix()
-    hangs("pmix")
-
-
-def test_hangs_pmi2():
-    """srun --mpi=pmi2."""
-    hangs("pmi2")
+rows(globals(), "hangs", hangs, pmix="pmix", pmi2="pmi2")
 
 
 def account(plugin):
     """LATERAL_STATS and LATERAL_TRACE in srun's line: one table and one timeline of both hosts."""
-    needs_slurm()
+    needs_slurm(plugin)
     trace = harness.BUILD / f"account.{plugin}.json"
     try:
         result = on_slurm(2, f"srun -N2 --ntasks-per-node=2 --mpi={plugin} {program('test_job_counted')}",
@@ -106,15 +111,7 @@ def account(plugin):
         trace.unlink(missing_ok=True)
 
 
-def test_account_pmix():
-    """srun --mpi=pmix."""
-    needs_pmix()
-    account("pmix")
-
-
-def test_account_pmi2():
-    """srun --mpi=pmi2."""
-    account("pmi2")
+rows(globals(), "account", account, pmix="pmix", pmi2="pmi2")
 
 
 def test_one_node():
@@ -126,7 +123,7 @@ def test_one_node():
 
 def hybrid(mpi, plugin, tasks):
     """MPI and OpenSHMEM in one program, either first, without the layer and with windows; nothing is said but who carries them."""
-    needs_slurm()
+    needs_slurm(plugin)
     layer, bare, both = harness.BUILD / f"lib/liblateral-mpi-{mpi}.so", program(f"test_mpi_bare_{mpi}"), program(f"test_mpi_hybrid_{mpi}")
     env = {"UCX_TLS": "tcp,self", "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_pml": "ob1", "LATERAL_MPI": "verbose"}
     start = f"srun {tasks} --mpi={plugin}"
@@ -154,7 +151,7 @@ def test_hybrid_pmi2():
 
 def without(mpi, plugin):
     """A task without the layer: all windows are the MPI's, and one line names it, whoever of MPI and OpenSHMEM starts first."""
-    needs_slurm()
+    needs_slurm(plugin)
     layer, plain, bare = harness.BUILD / f"lib/liblateral-mpi-{mpi}.so", program(f"test_mpi_starts_{mpi}"), program(f"test_mpi_bare_{mpi}")
     choose = f'[ $SLURM_PROCID = $0 ] || export LD_PRELOAD={layer}; exec "$@"'
     script = f"for task in 0 1; do for all in '{plain}' '{bare} bare-shmem' '{bare} bare-mpi'; do " \
@@ -165,15 +162,7 @@ def without(mpi, plugin):
     assert lines == ["lateral-mpi: rank 0 "] * 3 + ["lateral-mpi: rank 1 "] * 3, result
 
 
-def test_without_pmix():
-    """Open MPI under srun --mpi=pmix."""
-    needs_pmix()
-    without("openmpi", "pmix")
-
-
-def test_without_pmi2():
-    """MPICH under srun --mpi=pmi2."""
-    without("mpich", "pmi2")
+rows(globals(), "without", without, pmix=("openmpi", "pmix"), pmi2=("mpich", "pmi2"))
 
 
 if __name__ == "__main__":
