@@ -1,6 +1,6 @@
 """The rows of shmemx.h: requests, counters, split-phase collectives; and the types they need."""
 
-from table import AMO, AMO_BIT, AMO_EXT, RED_ARITH, RED_BIT, RED_ORDER, RMA, _ALL, row
+from table import AMO, AMO_BIT, AMO_EXT, RED_ARITH, RED_BIT, RED_ORDER, RMA, _ALL, broadcast, moves, reduces, row
 
 TYPES = """
 /* A request tracks operations until they are complete (man 3 shmemx_request). Compare handles with ==. */
@@ -70,16 +70,17 @@ for _op in ("and", "or", "xor"):
 _TEAM = "shmem_team_t team, T *dest, const T *source, "
 _row("nbe", "barrier_all_nbe", "void", "shmemx_request_t *req",
      call="uccs_team_barrier_nb(CALL, &lat_team_world.group, true, req)", state="run")
-_row("nbe", "team_sync_nbe", "int", "shmem_team_t team, shmemx_request_t *req")
+_row("nbe", "team_sync_nbe", "int", "shmem_team_t team, shmemx_request_t *req", state="group",
+     call="uccs_team_barrier_nb(CALL, group, false, req)")
 _row("nbe", "broadcast#_nbe", "int", _TEAM + "size_t nelems, int PE_root" + _REQ, types=RMA, forms="typed mem generic",
-     call="lat_broadcast(CALL, team, dest, source, lat_bytes(CALL, nelems, SIZE), PE_root, req)")
+     state="group", call=broadcast("SIZE", "true, req"))
 for _op in ("fcollect", "alltoall"):
     _row("nbe", f"{_op}#_nbe", "int", _TEAM + "size_t nelems" + _REQ, types=RMA, forms="typed mem generic",
-         call=f"lat_{_op}(CALL, team, dest, source, lat_bytes(CALL, nelems, SIZE), req)")
+         state="group", call=moves(_op, "SIZE", "req"))
 for _op, _types in (("and", RED_BIT), ("or", RED_BIT), ("xor", RED_BIT), ("max", RED_ORDER), ("min", RED_ORDER),
                     ("sum", RED_ARITH), ("prod", RED_ARITH)):
     _row("nbe", f"{_op}_reduce_nbe", "int", _TEAM + "size_t nreduce" + _REQ, types=_types, forms="typed generic",
-         call=f"lat_reduce(CALL, team, dest, source, nreduce, KIND, FOLD_{_op.upper()}, req)")
+         state="group", call=reduces(_op, "req"))
 
 # --- Requests ---------------------------------------------------------------------------------------------
 _LIST = "shmemx_request_t *reqs, size_t nreqs, "

@@ -293,46 +293,62 @@ row("order", "barrier_all", "void", "")
 row("order", "sync_all", "void", "", call="uccs_team_sync(&lat_team_world.group)", state="run")
 row("order", "team_sync", "int", "shmem_team_t team")
 _SET = "int PE_start, int logPE_stride, int PE_size, "
-_GROUP = "CALL, lat_set_group(CALL, PE_start, logPE_stride, PE_size, pSync)"
-row("order", "barrier", "void", _SET + "long *pSync", old=True,
-    call="uccs_quiet_all(), uccs_team_sync(lat_set_group(CALL, PE_start, logPE_stride, PE_size, pSync))")
-row("order", "sync", "void", _SET + "long *pSync", old=True, quiet=(True,), forms="plain generic",
-    call="uccs_team_sync(lat_set_group(CALL, PE_start, logPE_stride, PE_size, pSync))")
+row("order", "barrier", "void", _SET + "long *pSync", old=True, state="group", call="uccs_quiet_all(), uccs_team_sync(group)")
+row("order", "sync", "void", _SET + "long *pSync", old=True, quiet=(True,), forms="plain generic", state="group",
+    call="uccs_team_sync(group)")
 
 # --- Collectives on teams, and on active sets (old) ----------------------------------------------------
 _TEAM = "shmem_team_t team, T *dest, const T *source, "
 _COLL = "typed mem generic"
+_STRIDED = ("lat_require_strides(CALL, dst, sst, nelems, {size}), "
+            "uccs_team_alltoalls(CALL, group, dest, source, dst, sst, nelems, {size})")
+MOVES = {"collect": "collect", "fcollect": "allgather", "alltoall": "alltoall"}  # and what does it
+
+
+def broadcast(size, rest):
+    return ("lat_require_root(CALL, group, PE_root), "
+            f"uccs_team_broadcast(CALL, group, dest, source, lat_bytes(CALL, nelems, {size}), PE_root, {rest})")
+
+
+def moves(op, size, request):
+    last = "" if op == "collect" else f", {request}"
+    return f"uccs_team_{MOVES[op]}(CALL, group, dest, source, lat_bytes(CALL, nelems, {size}){last})"
+
+
+def reduces(op, request):
+    return ("(void)lat_bytes(CALL, nreduce, SIZE), "
+            f"uccs_team_reduce(CALL, group, dest, source, nreduce, KIND, FOLD_{op.upper()}, {request})")
+
+
 row("coll", "broadcast#", "int", _TEAM + "size_t nelems, int PE_root", types=RMA, forms=_COLL,
-    call="lat_broadcast(CALL, team, dest, source, lat_bytes(CALL, nelems, SIZE), PE_root, 0)")
-for _op, _request in (("collect", ""), ("fcollect", ", 0"), ("alltoall", ", 0")):
-    row("coll", _op + "#", "int", _TEAM + "size_t nelems", types=RMA, forms=_COLL,
-        call=f"lat_{_op}(CALL, team, dest, source, lat_bytes(CALL, nelems, SIZE){_request})")
+    state="group", call=broadcast("SIZE", "true, 0"))
+for _op in MOVES:
+    row("coll", _op + "#", "int", _TEAM + "size_t nelems", types=RMA, forms=_COLL, state="group", call=moves(_op, "SIZE", "0"))
 row("coll", "alltoalls#", "int", _TEAM + "ptrdiff_t dst, ptrdiff_t sst, size_t nelems", types=RMA, forms=_COLL,
-    call="lat_alltoalls(CALL, team, dest, source, dst, sst, nelems, SIZE)")
+    state="group", call=_STRIDED.format(size="SIZE"))
 for _bits in (32, 64):
     _old = "void *dest, const void *source, "
     _tail = _SET + "long *pSync"
-    _bytes = f"dest, source, lat_bytes(CALL, nelems, {_bits // 8})"
-    row("coll", f"broadcast{_bits}", "void", _old + "size_t nelems, int PE_root, " + _tail, old=True,
-        call=f"lat_set_broadcast({_GROUP}, {_bytes}, PE_root)")
-    for _op, _inside in (("collect", "collect"), ("fcollect", "allgather"), ("alltoall", "alltoall")):
-        row("coll", f"{_op}{_bits}", "void", _old + "size_t nelems, " + _tail, old=True,
-            call=f"uccs_team_{_inside}({_GROUP}, {_bytes}{'' if _op == 'collect' else ', 0'})")
+    row("coll", f"broadcast{_bits}", "void", _old + "size_t nelems, int PE_root, " + _tail, old=True, state="group",
+        call=broadcast(_bits // 8, "false, 0"))
+    for _op in MOVES:
+        row("coll", f"{_op}{_bits}", "void", _old + "size_t nelems, " + _tail, old=True, state="group",
+            call=moves(_op, _bits // 8, "0"))
     row("coll", f"alltoalls{_bits}", "void", _old + "ptrdiff_t dst, ptrdiff_t sst, size_t nelems, " + _tail, old=True,
-        call=f"lat_set_alltoalls({_GROUP}, dest, source, dst, sst, nelems, {_bits // 8})")
+        state="group", call=_STRIDED.format(size=_bits // 8))
 
 for _op, _new, _before in (("and", RED_BIT, OLD_BIT), ("or", RED_BIT, OLD_BIT), ("xor", RED_BIT, OLD_BIT),
                            ("max", RED_ORDER, OLD_ORDER), ("min", RED_ORDER, OLD_ORDER),
                            ("sum", RED_ARITH, OLD_ARITH), ("prod", RED_ARITH, OLD_ARITH)):
     row("reduce", f"{_op}_reduce", "int", _TEAM + "size_t nreduce", types=_new, forms="typed generic",
-        call=f"lat_reduce(CALL, team, dest, source, nreduce, KIND, FOLD_{_op.upper()}, 0)")
+        state="group", call=reduces(_op, "0"))
     row("reduce", f"{_op}_to_all", "void",
         "T *dest, const T *source, int nreduce, " + _SET + "T *pWrk, long *pSync", types=_before, forms="typed", old=True,
-        call=f"(void)pWrk, lat_set_reduce({_GROUP}, dest, source, (size_t)nreduce, KIND, FOLD_{_op.upper()})")
-row("reduce", "sum_inscan", "int", _TEAM + "size_t nelems", types=RED_ARITH, forms="typed generic",
-    call="lat_scan(CALL, team, dest, source, nelems, KIND, 1)")
-row("reduce", "sum_exscan", "int", _TEAM + "size_t nelems", types=RED_ARITH, forms="typed generic",
-    call="lat_scan(CALL, team, dest, source, nelems, KIND, 0)")
+        state="group", call="(void)pWrk, " + reduces(_op, "0").replace("nreduce", "(size_t)nreduce"))
+for _name, _inclusive in (("sum_inscan", "true"), ("sum_exscan", "false")):
+    row("reduce", _name, "int", _TEAM + "size_t nelems", types=RED_ARITH, forms="typed generic", state="group",
+        call="(void)lat_bytes(CALL, nelems, SIZE), "
+             f"uccs_team_scan(CALL, group, dest, source, nelems, KIND, {_inclusive})")
 
 # --- Names from before version 1.2 -----------------------------------------------------------------------
 row("old", "start_pes", "void", "int npes", public="start_pes", old=True, state="")

@@ -135,6 +135,8 @@ def body(function):
     else:
         inside = "lat_" + ("ctx_" if function.ctx else "") + row.name
         call = f"{inside}({', '.join(function.names)})"
+    if row.state == "group":
+        return [call + ";"] + (["return 0;"] if function.result == "int" else [])
     return [("" if function.result == "void" else "return ") + call + ";"]
 
 
@@ -146,8 +148,12 @@ def tracked(function):
 
 
 def required(function):
-    """Returns the line that looks whether the library runs."""
+    """Returns the lines that look whether the library runs, and those that find the group of a collective."""
     call = f'"{function.name}"'
+    if function.row.state == "group" and function.row.old:
+        return [f"struct uccs_team *group = lat_set_group({call}, PE_start, logPE_stride, PE_size, pSync);"]
+    if function.row.state == "group":
+        return [f"struct uccs_team *group = lat_team_group({call}, team);", "if (!group)", "    return -1;"]
     if function.row.state == "run":
         return [f"lat_require({call});"]
     if function.row.state != "ends":

@@ -1,4 +1,4 @@
-/* Collectives on active sets (deprecated): sets that nobody creates.
+/* The groups of collectives: those of teams, and those of active sets (deprecated), which nobody creates.
  *
  * The first call with a new (start, stride, size, pSync) makes a group that lives as long as the process,
  * so that later calls are as fast as those of teams. Its area of the node's memory comes from a table
@@ -14,11 +14,9 @@
  *
  * Any number of threads, each with its own pSync. */
 #include "rte/rte.h"
-#include "base/fold.h"
 #include "shmem/coll/coll.h"
-#include "shmem/place.h"
 #include "shmem/state.h"
-#include "uccs/coll/coll.h"
+#include "shmem/team.h"
 #include "uccs/core/wait.h"
 #include "uccs/proto/initiator.h"
 #include "uccs/team/team.h"
@@ -179,24 +177,15 @@ struct uccs_team *lat_set_group(const char *call, int start, int logstride, int 
     return &set->group;
 }
 
-void lat_set_broadcast(const char *call, struct uccs_team *group, void *dest, const void *source, size_t bytes,
-                       int root)
+struct uccs_team *lat_team_group(const char *call, shmem_team_t handle)
 {
-    if (root < 0 || root >= group->size)
-        lat_fail(call, "PE_root %d is out of range, it counts within the active set of %d PEs", root, group->size);
-    uccs_team_broadcast(call, group, dest, source, bytes, root, false, 0);
+    lat_require(call);
+    struct shmem_team_impl *team = lat_team_of(handle);
+    return team ? &team->group : 0;
 }
 
-void lat_set_alltoalls(const char *call, struct uccs_team *group, void *dest, const void *source, ptrdiff_t dst,
-                       ptrdiff_t sst, size_t nelems, size_t size)
+void lat_require_root(const char *call, const struct uccs_team *group, int root)
 {
-    lat_require_strides(call, dst, sst, nelems, size);
-    uccs_team_alltoalls(call, group, dest, source, dst, sst, nelems, size);
-}
-
-void lat_set_reduce(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n, enum kind kind,
-                    enum fold_op op)
-{
-    (void)lat_bytes(call, n, kind_size(kind));
-    uccs_team_reduce(call, group, dest, source, n, kind, op, 0);
+    if (lat_unlikely(root < 0 || root >= group->size))
+        lat_fail(call, "PE_root %d is out of range, the team or active set has PEs 0 to %d", root, group->size - 1);
 }
