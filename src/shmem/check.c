@@ -113,16 +113,9 @@ void lat_check_map(struct lat_check_map *map)
     };
 }
 
-static void check_exchange(struct uccs_team *group, const void *mine, size_t bytes, void *all)
-{
-    uccs_team_exchange(group, mine, bytes);
-    for (int rank = 0; rank < group->size; rank++)
-        memcpy((char *)all + (size_t)rank * bytes, uccs_team_given(group, rank, bytes), bytes);
-}
-
 void lat_check_meet(shmem_team_t team, const void *mine, size_t bytes, void *all)
 {
-    check_exchange(&lat_team_of(team)->group, mine, bytes, all);
+    uccs_team_tell(&lat_team_of(team)->group, all, mine, bytes);
 }
 
 bool lat_check_meet_set(const char *call, int start, int logstride, int size, long *psync, const void *mine,
@@ -131,7 +124,7 @@ bool lat_check_meet_set(const char *call, int start, int logstride, int size, lo
     struct uccs_team *group = size > 1 ? lat_set_group(call, start, logstride, size, psync) : 0;
     if (!group || group->area < 0)
         return false;
-    check_exchange(group, mine, bytes, all);
+    uccs_team_tell(group, all, mine, bytes);
     return true;
 }
 

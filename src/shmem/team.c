@@ -4,7 +4,9 @@
 #include "shmem/calls.h"
 #include "shmem/ctx.h"
 #include "shmem/state.h"
+#include "uccs/coll/coll.h"
 #include "uccs/comp/agree.h"
+#include "uccs/core/fail.h"
 #include "uccs/core/wait.h"
 #include "uccs/proto/initiator.h"
 
@@ -246,26 +248,30 @@ struct part {
     int start, stride, size;
 };
 
-/* Replaces the words by the AND, or the maximum, of those that the members of the part have given. Of no members: all bits, or 0. */
-static void fold_given(const struct uccs_team *team, const struct part *part, uint64_t *words, size_t n, bool maximum)
+/* Replaces the words by the AND, or the maximum, of those that the members of the part have given. Of no members: all bits, or 0. All
+ * members of the team call. */
+static int fold_words(struct uccs_team *team, const struct part *part, uint64_t *words, size_t n, bool maximum)
 {
+    uint64_t *all = malloc((size_t)team->size * n * sizeof *all);
+    if (!all)
+        uccs_fail("no memory for %zu words of each of %d PEs", n, team->size);
+    uccs_team_tell(team, all, words, n * sizeof *words);
     memset(words, maximum ? 0 : 0xff, n * sizeof *words);
     for (int i = 0; i < part->size; i++) {
-        const uint64_t *theirs = uccs_team_given(team, part->start + i * part->stride, n * sizeof *words);
+        const uint64_t *theirs = all + (size_t)(part->start + i * part->stride) * n;
         for (size_t word = 0; word < n; word++)
             if (!maximum)
                 words[word] &= theirs[word];
             else if (theirs[word] > words[word])
                 words[word] = theirs[word];
     }
+    free(all);
+    return UCCS_OK;
 }
 
 int lat_team_join(void *team, uint64_t *words, size_t n, bool maximum)
 {
-    const struct uccs_team *group = team;
-    uccs_team_exchange(team, words, n * sizeof *words);
-    fold_given(group, &(struct part){0, 1, group->size}, words, n, maximum);
-    return UCCS_OK;
+    return fold_words(team, &(struct part){0, 1, ((const struct uccs_team *)team)->size}, words, n, maximum);
 }
 
 /* --- Splitting.
@@ -292,9 +298,7 @@ static int join_split(void *members, uint64_t *words, size_t n, bool maximum)
     struct split *split = members;
     if (maximum)
         return lat_team_join(split->parent, words, n, true);
-    uccs_team_exchange(split->parent, words, n * sizeof *words);
-    fold_given(split->parent, &split->part, words, n, false);
-    return UCCS_OK;
+    return fold_words(split->parent, &split->part, words, n, false);
 }
 
 /* A PE without memory for its team offers no area. */

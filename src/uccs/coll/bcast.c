@@ -118,9 +118,8 @@ static void pass_pieces(struct uccs_coll *c, size_t most, bool small)
     for (; piece.at < c->bytes; piece.at += piece.bytes) {
         piece.bytes = c->bytes - piece.at < most ? c->bytes - piece.at : most;
         pass_piece(&piece);
-        struct uccs_wait wait uccs_scoped = {0};
-        while (small && !uccs_coll_settled(c))
-            uccs_pause(&wait);
+        if (small)
+            uccs_coll_settle(c);
     }
     if (c->rank == c->root && c->memory.at_root && c->dest != c->source)
         memcpy(c->dest, c->source, c->bytes);

@@ -97,51 +97,39 @@ static void collect_by_slots(const struct uccs_coll *c, size_t limit)
 
 /* --- Pull */
 
-static bool tell_place(struct uccs_coll *c)
+/* Gives each member the places of all blocks. Those without an area read them in the others' arrays. */
+static void exchange_places(struct uccs_coll *c, struct place *places)
 {
     struct uccs_team *team = c->memory.team;
     const struct place mine = place_of(c);
     if (team->area >= 0) {
-        uccs_team_exchange(team, &mine, sizeof mine);
-    } else {
-        memcpy(&team->flags[TEAM_ROUNDS], &mine, sizeof mine);
-        uccs_team_sync(team);
+        uccs_nodes_allgather(team, places, &mine, sizeof mine);
+        return;
     }
-    return true;
-}
-
-static bool take_places(struct uccs_coll *c)
-{
-    struct uccs_team *team = c->memory.team;
-    struct place *places = c->owned = uccs_coll_room(c->call, (size_t)c->size * sizeof *places);
+    memcpy(&team->flags[TEAM_ROUNDS], &mine, sizeof mine);
+    uccs_team_sync(team);
     for (int rank = 0; rank < c->size; rank++)
-        if (team->area >= 0)
-            memcpy(&places[rank], uccs_team_given(team, rank, sizeof *places), sizeof *places);
-        else
-            uccs_coll_take(c, &places[rank], &team->flags[TEAM_ROUNDS], rank, sizeof *places);
-    return true;
+        uccs_coll_take(c, &places[rank], &team->flags[TEAM_ROUNDS], rank, sizeof *places);
+    uccs_coll_settle(c);
 }
 
-static bool take_blocks(struct uccs_coll *c)
+static bool collect_by_pull(struct uccs_coll *c)
 {
-    const struct place *places = c->owned;
+    const struct uccs_team *team = c->memory.team;
+    struct place *places = c->owned = uccs_coll_room(c->call, (size_t)c->size * sizeof *places);
+    exchange_places(c, places);
     char *dest = c->dest;
     for (int rank = 0; rank < c->size; dest += places[rank++].bytes)
         if (places[rank].bytes)
             uccs_coll_take(c, dest, address_of(&places[rank]), rank, places[rank].bytes);
-    return true;
-}
-
-static bool put_flags_at_rest(struct uccs_coll *c)
-{
-    const struct uccs_team *team = c->memory.team;
+    uccs_coll_settle(c);
+    uccs_team_sync(c->memory.team);
     for (size_t word = 0; team->area < 0 && word < sizeof(struct place) / sizeof(long); word++)
         team->flags[TEAM_ROUNDS + word] = TEAM_FLAG_AT_REST;
     return true;
 }
 
-static uccs_coll_step *const pull_steps[] = {tell_place,        take_places,     uccs_coll_settled, take_blocks,
-                                             uccs_coll_settled, uccs_coll_leave, put_flags_at_rest, 0};
+static uccs_coll_step *const pull_steps[] = {collect_by_pull, 0};
 
 /* --- Gather */
 

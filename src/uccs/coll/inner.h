@@ -130,8 +130,6 @@ struct uccs_by_memory {
     uint64_t number;                  /* 1, 2, ... among the split-phase ones of the team */
     uint64_t turn;                    /* 1, 2, ... among its brief ones that move data */
     int looked;
-    size_t at, piece;     /* elements of a plan in pieces: done, under way */
-    char *room, *sums;    /* the others' parts, and the result */
     const size_t *starts; /* of a collect: where the blocks begin in dest, and the last one ends; in `owned` */
     struct uccs_node_allgather meeting; /* of a split-phase one */
     struct uccs_request under_way;      /* gets and puts of my share */
@@ -295,6 +293,8 @@ static inline void uccs_coll_await(const struct uccs_team *team, int rank)
 /* Takes bytes of member `rank`'s memory, at my own address `from`, into `to`. They are there after the step
  * uccs_coll_settled. */
 void uccs_coll_take(struct uccs_coll *coll, void *to, const void *from, int rank, size_t bytes);
+/* Waits for that, in a blocking one. */
+void uccs_coll_settle(struct uccs_coll *coll);
 
 /* Steps of several plans: all members come, so that their memory may be used; my operations are complete and my memory is mine
  * again; all leave; those of this node meet, or all in a split-phase one. */
@@ -305,16 +305,10 @@ uccs_coll_step uccs_coll_await_turn, uccs_coll_pass_turn;
  * returns. */
 bool uccs_coll_run_part(struct uccs_coll *coll, void (*part)(struct uccs_task *task));
 
-/* The last member whose data I fold: a scan's is the one before me or I, a reduction's the last of all; -1: none. */
-static inline int uccs_coll_last(const struct uccs_coll *coll)
-{
-    return coll->kind == UCCS_COLL_SCAN ? coll->rank - !coll->memory.inclusive : coll->size - 1;
-}
-
-/* A share (share.c). do does that of member `rank`; on a node a member may do another's. Over nodes a fold takes the next piece
- * of all vectors, and uccs_share_fold folds it; memory.at says how far that is. */
+/* Does the share of member `rank` (share.c); on a node a member may do another's. */
 void uccs_share_do(struct uccs_coll *coll, int rank);
-void uccs_share_fold(struct uccs_coll *coll);
+/* The step of a blocking fold over nodes, in which each member folds all vectors that it needs; the last one. */
+uccs_coll_step uccs_share_fold_far;
 
 /* --- Small data on one node, by slots (slots.c): plain arguments, since these are brief */
 

@@ -159,6 +159,13 @@ bool uccs_coll_settled(struct uccs_coll *c)
            atomic_load_acquire(&m->held) == 0;                /* acqrel: proto_send_free */
 }
 
+void uccs_coll_settle(struct uccs_coll *c)
+{
+    struct uccs_wait wait uccs_scoped = {0};
+    while (!uccs_coll_settled(c))
+        uccs_pause(&wait);
+}
+
 bool uccs_coll_leave(struct uccs_coll *c)
 {
     if (c->memory.later)
@@ -194,36 +201,6 @@ static void share_part(struct uccs_task *task)
 static bool do_share(struct uccs_coll *c)
 {
     return c->memory.nothing || uccs_coll_run_part(c, share_part);
-}
-
-static void fold_part(struct uccs_task *task)
-{
-    struct uccs_coll *c = (struct uccs_coll *)task;
-    uccs_share_fold(c);
-    c->step++;
-}
-
-static bool fold_piece(struct uccs_coll *c)
-{
-    return !c->fold || c->memory.nothing || uccs_coll_run_part(c, fold_part);
-}
-
-/* Goes back to the share, which takes the next piece. */
-static bool next_piece(struct uccs_coll *c)
-{
-    if (c->fold && c->memory.at < c->n)
-        c->step -= 3;
-    return true;
-}
-
-static bool store_result(struct uccs_coll *c)
-{
-    struct uccs_by_memory *m = &c->memory;
-    if (m->sums)
-        memcpy(c->dest, m->sums, c->bytes);
-    free(m->sums);
-    free(m->room);
-    return true;
 }
 
 bool uccs_coll_pass_turn(struct uccs_coll *c)
@@ -268,14 +245,12 @@ static uccs_coll_step *const *steps_of(const struct uccs_coll *c)
                                           uccs_coll_come,
                                           do_share,
                                           uccs_coll_settled,
-                                          fold_piece,
-                                          next_piece,
                                           uccs_coll_leave,
-                                          store_result,
                                           uccs_coll_pass_turn,
                                           0};
+    static uccs_coll_step *const far_fold[] = {uccs_coll_come, uccs_share_fold_far, 0};
     if (c->memory.team->far)
-        return far;
+        return c->fold ? far_fold : far;
     return c->memory.brief ? brief : c->memory.later ? later : now;
 }
 
@@ -283,8 +258,6 @@ static void begin_memory(struct uccs_coll *c)
 {
     struct uccs_by_memory *m = &c->memory;
     m->looked = 0;
-    m->at = 0;
-    m->room = m->sums = 0;
     m->brief = m->copied = false;
     m->meeting.team = 0;
     if (m->team->far)

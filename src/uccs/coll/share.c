@@ -4,6 +4,8 @@
 
 #include "base/copy.h"
 
+#include <stdlib.h>
+
 #define FOLD_BYTES 8192       /* of a share that stay in the nearest cache while they are folded */
 #define ROOM_BYTES (4u << 20) /* of the others' vectors that are here at once */
 
@@ -174,45 +176,33 @@ static void fold_share(struct uccs_coll *c, int rank)
 /* --- Folding over nodes: the others' parts come into a room, piece by piece */
 
 /* Each member folds all elements of members up to uccs_coll_last, and stores the sums when all have left. */
-static void begin_pieces(struct uccs_coll *c)
+bool uccs_share_fold_far(struct uccs_coll *c)
 {
-    struct uccs_by_memory *m = &c->memory;
-    const size_t size = (size_t)c->size, most = ROOM_BYTES / (size * c->element) + 1;
-    m->piece = c->n < most ? c->n : most;
-    m->room = uccs_coll_room(c->call, m->piece * c->element * size);
-    m->sums = uccs_coll_room(c->call, c->bytes);
-    memset(m->sums, 0, c->bytes);
-}
-
-static void take_pieces(struct uccs_coll *c)
-{
-    struct uccs_by_memory *m = &c->memory;
-    if (!m->room)
-        begin_pieces(c);
-    m->piece = c->n - m->at < m->piece ? c->n - m->at : m->piece;
-    const size_t bytes = m->piece * c->element;
-    for (int rank = 0; bytes && rank <= uccs_coll_last(c); rank++)
-        uccs_coll_take(c, m->room + (size_t)rank * bytes, c->source + m->at * c->element, rank, bytes);
-}
-
-void uccs_share_fold(struct uccs_coll *c)
-{
-    struct uccs_by_memory *m = &c->memory;
-    const size_t bytes = m->piece * c->element;
-    for (int rank = 1; bytes && rank <= uccs_coll_last(c); rank++)
-        c->fold(m->room, m->room, m->room + (size_t)rank * bytes, m->piece);
-    if (bytes && uccs_coll_last(c) >= 0)
-        memcpy(m->sums + m->at * c->element, m->room, bytes);
-    m->at += m->piece;
+    const size_t size = (size_t)c->size, most = ROOM_BYTES / (size * c->element) + 1, piece = c->n < most ? c->n : most;
+    char *room = uccs_coll_room(c->call, piece * c->element * size), *sums = c->owned = uccs_coll_room(c->call, c->bytes);
+    const int last = c->kind == UCCS_COLL_SCAN ? c->rank - !c->memory.inclusive : c->size - 1; /* -1: none */
+    memset(sums, 0, c->bytes);
+    for (size_t at = 0, n; at < c->n && last >= 0; at += n) {
+        n = c->n - at < piece ? c->n - at : piece;
+        const size_t bytes = n * c->element;
+        for (int rank = 0; rank <= last; rank++)
+            uccs_coll_take(c, room + (size_t)rank * bytes, c->source + at * c->element, rank, bytes);
+        uccs_coll_settle(c);
+        for (int rank = 1; rank <= last; rank++)
+            c->fold(room, room, room + (size_t)rank * bytes, n);
+        memcpy(sums + at * c->element, room, bytes);
+    }
+    free(room);
+    uccs_team_sync(c->memory.team);
+    memcpy(c->dest, sums, c->bytes);
+    return true;
 }
 
 /* --- Shares */
 
 void uccs_share_do(struct uccs_coll *c, int rank)
 {
-    if (c->fold && c->memory.team->far)
-        take_pieces(c);
-    else if (c->fold)
+    if (c->fold)
         fold_share(c, rank);
     else if (c->memory.push)
         push_blocks(c, rank);

@@ -62,7 +62,7 @@ static void run_plan(struct uccs_coll *c, enum uccs_plan plan, uccs_request_hand
     c->memory.push = !request && (plan == UCCS_BY_PUSH || plan == UCCS_BY_RAIL);
     c->step = far_plans[c->kind][plan];
     if (request) /* only the rails' steps of a sum never wait */
-        c->step = c->kind == UCCS_COLL_ALLREDUCE && c->step ? uccs_rail_reduce : 0;
+        c->step = c->kind == UCCS_COLL_ALLREDUCE && c->memory.team->far ? uccs_rail_reduce : 0;
     if (request) {
         if (uccs_coll_start(c, request) == UCCS_OK)
             return;
@@ -113,6 +113,14 @@ static void move_long(enum uccs_coll_kind kind, enum uccs_plan plan, const char 
     struct uccs_coll c;
     describe_blocks(&c, kind, call, team, dest, source, bytes);
     run_plan(&c, plan, request);
+}
+
+void uccs_team_tell(struct uccs_team *team, void *all, const void *mine, size_t bytes)
+{
+    if (team->far)
+        uccs_nodes_allgather(team, all, mine, bytes);
+    else
+        uccs_slots_allgather(team, all, mine, bytes);
 }
 
 void uccs_team_allgather(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes,

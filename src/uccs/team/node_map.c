@@ -112,7 +112,6 @@ int uccs_team_map_nodes(struct uccs_team *team)
 void uccs_team_free(struct uccs_team *team)
 {
     if (team->nodes) {
-        free(team->nodes->given);
         free(team->nodes->order);
         free(team->nodes->places);
         free(team->nodes->near.pes);

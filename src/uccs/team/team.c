@@ -1,12 +1,9 @@
 /* Meetings of teams, the slots that they hold, and exchanges of small data among the members of any team; see team.h. */
-#include "uccs/core/fail.h"
 #include "uccs/team/slots.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-void uccs_team_meet(struct uccs_team *team)
+void uccs_team_sync(struct uccs_team *team)
 {
+    team->settled = team->exchange;
     if (team->size == 1)
         return;
     if (team->area < 0)
@@ -15,12 +12,6 @@ void uccs_team_meet(struct uccs_team *team)
         uccs_nodes_sync(team);
     else
         uccs_near_meet(team);
-}
-
-void uccs_team_sync(struct uccs_team *team)
-{
-    uccs_team_meet(team);
-    team->settled = team->exchange;
 }
 
 void uccs_team_part(struct uccs_team *team)
@@ -68,36 +59,4 @@ void uccs_team_clear(struct uccs_team *team)
     for (int line = TEAM_GATHER; line < TEAM_GATHER_DATA; line++)
         clear_line(uccs_team_line(team, team->rank, line));
     clear_posts(team);
-}
-
-static void exchange_far(struct uccs_team *team, const void *mine, size_t bytes)
-{
-    struct uccs_nodes *nodes = team->nodes;
-    free(nodes->given);
-    nodes->given = malloc((size_t)team->size * bytes);
-    if (!nodes->given)
-        uccs_fail("no memory for %zu bytes of each of %d PEs", bytes, team->size);
-    uccs_nodes_allgather(team, nodes->given, mine, bytes);
-}
-
-/* Every member that reaches this exchange's sync has read the exchange before it. The places form a ring, so a member
- * may still read this exchange while another writes the next. */
-void uccs_team_exchange(struct uccs_team *team, const void *mine, size_t bytes)
-{
-    if (team->far) {
-        exchange_far(team, mine, bytes);
-        return;
-    }
-    uint64_t number = uccs_slot_begin(team, bytes);
-    memcpy(uccs_slot_buffer(team, bytes), mine, bytes);
-    uccs_slot_publish(team, bytes);
-    uccs_team_meet(team);
-    team->settled = number - 1;
-}
-
-const void *uccs_team_given(const struct uccs_team *team, int rank, size_t bytes)
-{
-    if (team->far)
-        return team->nodes->given + (size_t)rank * bytes;
-    return uccs_slot_await(team, rank, bytes);
 }

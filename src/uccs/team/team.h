@@ -18,21 +18,12 @@ void uccs_team_set_area(struct uccs_team *team, int area);
  * the flag, acquire by the partner, transitively). */
 void uccs_team_sync(struct uccs_team *team);
 
-/* Syncs in the middle of an exchange. Leaves `settled` alone, since members have posts still to read. */
-void uccs_team_meet(struct uccs_team *team);
-
 /* Runs the last sync of a team. When it returns, no other member reads the caller's row any more, because each waits at
  * flags in its own row alone. */
 void uccs_team_part(struct uccs_team *team);
 
 /* Zeroes the epochs and numbers in the caller's row. */
 void uccs_team_clear(struct uccs_team *team);
-
-/* Exchanges data over any team with an area. Every member gives up to SLOT_LARGE bytes and can then read what the others
- * gave. Not for hot paths. */
-void uccs_team_exchange(struct uccs_team *team, const void *mine, size_t bytes);
-/* Returns the bytes that `rank` gave in the last exchange. */
-const void *uccs_team_given(const struct uccs_team *team, int rank, size_t bytes);
 
 /* --- Members on one node (near.c) */
 
