@@ -58,12 +58,9 @@ enum uccs_plan {
     UCCS_BY_GATHER, /* nodes gather small data, with the flag */
     UCCS_BY_RAIL,   /* long data straight to one member of each node */
     UCCS_NAMED_PLANS,
-    /* messages between any processes (messages.c) */
-    UCCS_BY_FLAT = UCCS_NAMED_PLANS, /* every block straight to its receiver */
-    UCCS_BY_TREE,
-    UCCS_BY_RING,
-    UCCS_BY_CHAIN, /* from rank to rank, pieces one behind the other */
-    UCCS_PLANS
+    /* messages between any processes (plan.c) */
+    UCCS_BY_ROUNDS = UCCS_NAMED_PLANS, /* few rounds */
+    UCCS_BY_STREAM                     /* few bytes for each member */
 };
 
 /* `bytes` of the vector, of one member's block (allgather), of one member's blocks for all (alltoall); over nodes of one
@@ -315,12 +312,11 @@ uccs_coll_step uccs_share_fold_far;
 void uccs_slots_broadcast(struct uccs_team *team, char *dest, const char *source, size_t bytes, int root);
 void uccs_slots_allgather(struct uccs_team *team, char *dest, const char *source, size_t bytes);
 void uccs_slots_alltoall(struct uccs_team *team, char *dest, const char *source, size_t bytes);
-void uccs_slots_reduce(struct uccs_team *team, fold_kernel *fold, size_t element, char *dest, const char *source,
-                       size_t bytes);
+/* Of members 0 .. last; a scan's are others than a reduction's. */
+void uccs_slots_fold(struct uccs_team *team, fold_kernel *fold, size_t element, char *dest, const char *source,
+                     size_t bytes, int last);
 void uccs_slots_reduce_by_leader(struct uccs_team *team, fold_kernel *fold, size_t element, char *dest,
                                  const char *source, size_t bytes);
-void uccs_slots_scan(struct uccs_team *team, fold_kernel *fold, size_t element, char *dest, const char *source,
-                     size_t bytes, bool inclusive);
 
 /* --- Plans over nodes */
 

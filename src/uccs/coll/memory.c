@@ -240,14 +240,8 @@ static uccs_coll_step *const *steps_of(const struct uccs_coll *c)
     static uccs_coll_step *const now[] = {uccs_coll_come, do_share, uccs_coll_leave, 0};
     static uccs_coll_step *const later[] = {uccs_coll_await_turn, all_ready, do_share, tell_copied, all_copied, 0};
     static uccs_coll_step *const brief[] = {advance_brief, 0};
-    static uccs_coll_step *const far[] = {uccs_coll_await_turn,
-                                          uccs_coll_settled,
-                                          uccs_coll_come,
-                                          do_share,
-                                          uccs_coll_settled,
-                                          uccs_coll_leave,
-                                          uccs_coll_pass_turn,
-                                          0};
+    static uccs_coll_step *const far[] = {uccs_coll_await_turn, uccs_coll_settled, uccs_coll_come,      do_share,
+                                          uccs_coll_settled,    uccs_coll_leave,   uccs_coll_pass_turn, 0};
     static uccs_coll_step *const far_fold[] = {uccs_coll_come, uccs_share_fold_far, 0};
     if (c->memory.team->far)
         return c->fold ? far_fold : far;

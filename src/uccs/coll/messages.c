@@ -219,7 +219,7 @@ void uccs_coll_meet(bool user)
     struct uccs_coll meeting = {.family = &uccs_coll_by_messages,
                                 .kind = UCCS_COLL_BARRIER,
                                 .messages = {.group = uccs_ranks_library(),
-                                             .plan = uccs_coll_plan(UCCS_COLL_BARRIER, UCCS_BY_FLAT),
+                                             .plan = uccs_coll_plan(UCCS_COLL_BARRIER, UCCS_BY_ROUNDS),
                                              .user = user}};
     uccs_coll_run(&meeting);
 }

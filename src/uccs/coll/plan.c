@@ -66,29 +66,21 @@ static void step_down(const struct uccs_coll *c, int level, int root, struct ucc
     }
 }
 
-static bool plan_broadcast(const struct uccs_coll *c, uint32_t round, struct uccs_round *to_do)
+/* Folds an allreduce's data up the tree to member 0, then sends it down, as a broadcast does from its root. */
+static bool plan_tree(const struct uccs_coll *c, uint32_t round, struct uccs_round *to_do)
 {
-    int last = rounds_of(c->size) - 1;
-    if ((int)round > last)
+    const int down = rounds_of(c->size), up = c->kind == UCCS_COLL_ALLREDUCE ? down : 0;
+    const int mask = (int)round < up ? 1 << round : 0;
+    if ((int)round >= up + down)
         return false;
-    step_down(c, last - (int)round, c->root, to_do);
-    return true;
-}
-
-/* Folds the data up the same tree, then sends the result down again. */
-static bool plan_allreduce_tree(const struct uccs_coll *c, uint32_t round, struct uccs_round *to_do)
-{
-    int rounds = rounds_of(c->size), rank = c->rank, mask = 1 << round;
-    if ((int)round >= 2 * rounds)
-        return false;
-    if ((int)round >= rounds) {
-        step_down(c, 2 * rounds - 1 - (int)round, 0, to_do);
-    } else if (rank % (2 * mask) == mask) {
-        to_do->to = rank - mask;
+    if ((int)round >= up) {
+        step_down(c, up + down - 1 - (int)round, c->root, to_do);
+    } else if (c->rank % (2 * mask) == mask) {
+        to_do->to = c->rank - mask;
         to_do->send = c->dest;
         to_do->send_bytes = c->bytes;
-    } else if (rank % (2 * mask) == 0 && rank + mask < c->size) {
-        to_do->from = rank + mask;
+    } else if (c->rank % (2 * mask) == 0 && c->rank + mask < c->size) {
+        to_do->from = c->rank + mask;
         to_do->receive = c->dest;
         to_do->receive_bytes = c->bytes;
         to_do->how = STEP_FOLDS_BEHIND;
@@ -96,40 +88,29 @@ static bool plan_allreduce_tree(const struct uccs_coll *c, uint32_t round, struc
     return true;
 }
 
+/* Returns a member's block of an allgather, or its share of an allreduce. */
 static char *share_of(const struct uccs_coll *c, int rank, size_t *bytes)
 {
-    size_t size = (size_t)c->size, begin = c->n * (size_t)rank / size, end = c->n * ((size_t)rank + 1) / size;
-    *bytes = (end - begin) * c->element;
-    return c->dest + begin * c->element;
+    const size_t n = c->fold ? c->n : (size_t)c->size, element = c->fold ? c->element : c->bytes,
+                 size = (size_t)c->size;
+    const size_t begin = n * (size_t)rank / size, end = n * ((size_t)rank + 1) / size;
+    *bytes = (end - begin) * element;
+    return c->dest + begin * element;
 }
 
-/* Sends shares round a ring, folding them, then sends the results round. */
-static bool plan_allreduce_ring(const struct uccs_coll *c, uint32_t round, struct uccs_round *to_do)
+/* Passes blocks on round a ring, so that each crosses from node to node once. An allreduce first folds shares so. */
+static bool plan_ring(const struct uccs_coll *c, uint32_t round, struct uccs_round *to_do)
 {
-    int size = c->size, rank = c->rank, k = (int)round % (size - 1);
-    bool fold = (int)round < size - 1;
-    if ((int)round >= 2 * (size - 1))
+    const int size = c->size, rank = c->rank, turns = c->fold ? 2 : 1;
+    if ((int)round >= turns * (size - 1))
         return false;
-    int mine = (rank + !fold - k + size) % size, theirs = (mine + size - 1) % size;
+    const int k = (int)round % (size - 1), second = (int)round >= size - 1;
+    const int mine = (rank + second - k + size) % size, theirs = (mine + size - 1) % size;
     to_do->to = (rank + 1) % size;
     to_do->from = (rank + size - 1) % size;
     to_do->send = share_of(c, mine, &to_do->send_bytes);
     to_do->receive = share_of(c, theirs, &to_do->receive_bytes);
-    to_do->how = fold ? STEP_FOLDS_BEHIND : STEP_STORES;
-    return true;
-}
-
-/* Passes blocks on round a ring, so that each crosses from node to node once. */
-static bool plan_allgather_ring(const struct uccs_coll *c, uint32_t round, struct uccs_round *to_do)
-{
-    int size = c->size, rank = c->rank, k = (int)round;
-    if (k >= size - 1)
-        return false;
-    to_do->to = (rank + 1) % size;
-    to_do->from = (rank + size - 1) % size;
-    to_do->send = c->dest + (size_t)((rank - k + size) % size) * c->bytes;
-    to_do->receive = c->dest + (size_t)((rank - k - 1 + size) % size) * c->bytes;
-    to_do->send_bytes = to_do->receive_bytes = c->bytes;
+    to_do->how = c->fold && !second ? STEP_FOLDS_BEHIND : STEP_STORES;
     return true;
 }
 
@@ -228,15 +209,15 @@ static bool plan_reduce_chain(const struct uccs_coll *c, uint32_t round, struct 
 
 uccs_plan_function *uccs_coll_plan(enum uccs_coll_kind kind, enum uccs_plan plan)
 {
-    static uccs_plan_function *const plans[UCCS_COLLS][UCCS_PLANS] = {
-        [UCCS_COLL_BROADCAST] = {[UCCS_BY_TREE] = plan_broadcast},
-        [UCCS_COLL_ALLGATHER] = {[UCCS_BY_FLAT] = plan_flat, [UCCS_BY_RING] = plan_allgather_ring},
-        [UCCS_COLL_ALLTOALL] = {[UCCS_BY_FLAT] = plan_flat},
-        [UCCS_COLL_GATHER] = {[UCCS_BY_FLAT] = plan_flat},
-        [UCCS_COLL_SCATTER] = {[UCCS_BY_FLAT] = plan_flat},
-        [UCCS_COLL_ALLREDUCE] = {[UCCS_BY_TREE] = plan_allreduce_tree, [UCCS_BY_RING] = plan_allreduce_ring},
-        [UCCS_COLL_REDUCE] = {[UCCS_BY_FLAT] = plan_reduce_flat, [UCCS_BY_CHAIN] = plan_reduce_chain},
-        [UCCS_COLL_SCAN] = {[UCCS_BY_CHAIN] = plan_scan},
+    static uccs_plan_function *const plans[UCCS_COLLS][2] = {
+        [UCCS_COLL_BARRIER] = {plan_barrier},
+        [UCCS_COLL_BROADCAST] = {plan_tree},
+        [UCCS_COLL_ALLGATHER] = {plan_ring},
+        [UCCS_COLL_ALLTOALL... UCCS_COLL_ALLTOALLS] = {plan_flat},
+        [UCCS_COLL_GATHER... UCCS_COLL_SCATTER] = {plan_flat},
+        [UCCS_COLL_ALLREDUCE] = {plan_tree, plan_ring},
+        [UCCS_COLL_REDUCE] = {plan_reduce_flat, plan_reduce_chain},
+        [UCCS_COLL_SCAN] = {plan_scan},
     };
-    return kind == UCCS_COLL_BARRIER ? plan_barrier : plans[kind][plan];
+    return plans[kind][plan == UCCS_BY_STREAM];
 }

@@ -183,7 +183,7 @@ static void fold_small(struct uccs_coll *c, size_t at, size_t n, char *room)
                       .bytes = n * c->element,
                       .total = room ? room : dest,
                       .own = room ? dest : 0};
-    uccs_node_allgather_begin(&s.meeting, team, 0);
+    uccs_node_allgather_begin(&s.meeting, team, 0, 0);
     memcpy(data_of(&s, near->rank), c->source + at * c->element, s.bytes);
     s.sends = uccs_node_arrive(&s.meeting);
     if (!s.sends)

@@ -14,44 +14,22 @@
 enum where { ENOUGH = 1, FEW = 2, NODE = ENOUGH | FEW, NODES = 4, MESSAGES = 8 };
 
 /* The first row that fits counts: at most `bytes`, at most `members`. Over nodes `bytes` is what all nodes' buffers have to
- * hold (held_bytes). The sizes of a collect differ from member to member, so they choose nothing. */
+ * hold (held_bytes). The sizes of a collect differ from member to member, so it asks for 0 bytes. */
 static const struct rule {
     enum where where;
     size_t bytes;
     int members;
     enum uccs_plan plan;
-} rules[UCCS_COLLS][12] = {
-    [UCCS_COLL_BROADCAST] =
-        {
-            {NODE, 2048, INT_MAX, UCCS_BY_SLOTS},
-            {FEW, SLOT_LARGE, INT_MAX, UCCS_BY_SLOTS},
-            {NODE, SIZE_MAX, INT_MAX, UCCS_BY_PULL},
-            {NODES, 2 * NODES_RING_BYTES, INT_MAX, UCCS_BY_GATHER},
-            {NODES, SIZE_MAX, INT_MAX, UCCS_BY_RAIL},
-            {MESSAGES, SIZE_MAX, INT_MAX, UCCS_BY_TREE},
-        },
-    [UCCS_COLL_COLLECT] =
-        {
-            {NODE, SIZE_MAX, INT_MAX, UCCS_BY_SLOTS},
-            {NODES, SIZE_MAX, INT_MAX, UCCS_BY_GATHER},
-        },
-    [UCCS_COLL_ALLGATHER] =
+} rules[UCCS_COLLS][10] = {
+    [UCCS_COLL_BARRIER] = {{MESSAGES, SIZE_MAX, INT_MAX, UCCS_BY_ROUNDS}},
+    [UCCS_COLL_BROADCAST... UCCS_COLL_ALLTOALL] =
         {
             {NODE, 2048, INT_MAX, UCCS_BY_SLOTS},
             {FEW, SLOT_LARGE, INT_MAX, UCCS_BY_SLOTS},
             {NODE, SIZE_MAX, INT_MAX, UCCS_BY_PULL},
             {NODES, NODES_GATHER_BYTES, INT_MAX, UCCS_BY_GATHER},
             {NODES, SIZE_MAX, INT_MAX, UCCS_BY_RAIL},
-            {MESSAGES, SIZE_MAX, INT_MAX, UCCS_BY_RING},
-        },
-    [UCCS_COLL_ALLTOALL] =
-        {
-            {NODE, 2048, INT_MAX, UCCS_BY_SLOTS},
-            {FEW, SLOT_LARGE, INT_MAX, UCCS_BY_SLOTS},
-            {NODE, SIZE_MAX, INT_MAX, UCCS_BY_PULL},
-            {NODES, NODES_GATHER_BYTES, INT_MAX, UCCS_BY_GATHER},
-            {NODES, SIZE_MAX, INT_MAX, UCCS_BY_RAIL},
-            {MESSAGES, SIZE_MAX, INT_MAX, UCCS_BY_FLAT},
+            {MESSAGES, SIZE_MAX, INT_MAX, UCCS_BY_ROUNDS},
         },
     [UCCS_COLL_ALLTOALLS] =
         {
@@ -68,9 +46,8 @@ static const struct rule {
             {NODE, SIZE_MAX, INT_MAX, UCCS_BY_SHARE},
             {NODES, 2 * NODES_GATHER_BYTES, INT_MAX, UCCS_BY_GATHER},
             {NODES, SIZE_MAX, INT_MAX, UCCS_BY_RAIL},
-            {MESSAGES, SIZE_MAX, 1, UCCS_BY_TREE},
-            {MESSAGES, 16384, INT_MAX, UCCS_BY_TREE},
-            {MESSAGES, SIZE_MAX, INT_MAX, UCCS_BY_RING},
+            {MESSAGES, 16384, INT_MAX, UCCS_BY_ROUNDS},
+            {MESSAGES, SIZE_MAX, INT_MAX, UCCS_BY_STREAM},
         },
     [UCCS_COLL_SCAN] =
         {
@@ -79,21 +56,14 @@ static const struct rule {
             {FEW, SLOT_LARGE, 16, UCCS_BY_SLOTS},
             {NODE, SIZE_MAX, INT_MAX, UCCS_BY_SHARE},
             {NODES, SIZE_MAX, INT_MAX, UCCS_BY_GATHER},
-            {MESSAGES, SIZE_MAX, INT_MAX, UCCS_BY_CHAIN},
+            {MESSAGES, SIZE_MAX, INT_MAX, UCCS_BY_ROUNDS},
         },
-    [UCCS_COLL_GATHER] =
-        {
-            {MESSAGES, SIZE_MAX, INT_MAX, UCCS_BY_FLAT},
-        },
-    [UCCS_COLL_SCATTER] =
-        {
-            {MESSAGES, SIZE_MAX, INT_MAX, UCCS_BY_FLAT},
-        },
+    [UCCS_COLL_GATHER... UCCS_COLL_SCATTER] = {{MESSAGES, SIZE_MAX, INT_MAX, UCCS_BY_ROUNDS}},
     [UCCS_COLL_REDUCE] =
         {
-            {MESSAGES, SIZE_MAX, 1, UCCS_BY_FLAT},
-            {MESSAGES, 16384, INT_MAX, UCCS_BY_FLAT},
-            {MESSAGES, SIZE_MAX, INT_MAX, UCCS_BY_CHAIN},
+            {MESSAGES, SIZE_MAX, 1, UCCS_BY_ROUNDS},
+            {MESSAGES, 16384, INT_MAX, UCCS_BY_ROUNDS},
+            {MESSAGES, SIZE_MAX, INT_MAX, UCCS_BY_STREAM},
         },
 };
 
@@ -149,6 +119,7 @@ static size_t held_bytes(enum uccs_coll_kind kind, const struct uccs_team *team,
     case UCCS_COLL_ALLTOALL:
     case UCCS_COLL_ALLTOALLS: return bytes * nodes * widest * (size_t)team->size;
     case UCCS_COLL_ALLREDUCE: return bytes * (NODES_GATHER_BYTES / uccs_reduce_most(team->nodes));
+    case UCCS_COLL_BROADCAST: return bytes * (NODES_GATHER_BYTES / (2 * NODES_RING_BYTES)); /* the ring holds less */
     default: return bytes;
     }
 }

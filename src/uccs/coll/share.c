@@ -179,7 +179,8 @@ static void fold_share(struct uccs_coll *c, int rank)
 bool uccs_share_fold_far(struct uccs_coll *c)
 {
     const size_t size = (size_t)c->size, most = ROOM_BYTES / (size * c->element) + 1, piece = c->n < most ? c->n : most;
-    char *room = uccs_coll_room(c->call, piece * c->element * size), *sums = c->owned = uccs_coll_room(c->call, c->bytes);
+    char *room = uccs_coll_room(c->call, piece * c->element * size),
+         *sums = c->owned = uccs_coll_room(c->call, c->bytes);
     const int last = c->kind == UCCS_COLL_SCAN ? c->rank - !c->memory.inclusive : c->size - 1; /* -1: none */
     memset(sums, 0, c->bytes);
     for (size_t at = 0, n; at < c->n && last >= 0; at += n) {

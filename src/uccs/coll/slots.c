@@ -110,13 +110,15 @@ static void fold_slots(struct uccs_team *team, fold_kernel *fold, size_t element
         fold(dest, dest, given_by(team, rank, dest, source, bytes), bytes / element);
 }
 
-void uccs_slots_reduce(struct uccs_team *team, fold_kernel *fold, size_t element, char *dest, const char *source,
-                       size_t bytes)
+void uccs_slots_fold(struct uccs_team *team, fold_kernel *fold, size_t element, char *dest, const char *source,
+                     size_t bytes, int last)
 {
     for (size_t at = 0; at < bytes; at += SLOT_LARGE) {
         size_t piece = bytes - at < SLOT_LARGE ? bytes - at : SLOT_LARGE;
         publish_piece(team, source + at, piece);
-        fold_slots(team, fold, element, dest + at, source + at, piece, team->size - 1);
+        fold_slots(team, fold, element, dest + at, source + at, piece, last);
+        for (int rank = last + 1; rank < team->size; rank++)
+            uccs_slot_await(team, rank, piece);
         settle_exchange(team);
     }
 }
@@ -136,19 +138,5 @@ void uccs_slots_reduce_by_leader(struct uccs_team *team, fold_kernel *fold, size
             take_piece(team, dest + at, 0, piece);
         }
         team->settled = settled;
-    }
-}
-
-void uccs_slots_scan(struct uccs_team *team, fold_kernel *fold, size_t element, char *dest, const char *source,
-                     size_t bytes, bool inclusive)
-{
-    int last = team->rank - !inclusive;
-    for (size_t at = 0; at < bytes; at += SLOT_LARGE) {
-        size_t piece = bytes - at < SLOT_LARGE ? bytes - at : SLOT_LARGE;
-        publish_piece(team, source + at, piece);
-        fold_slots(team, fold, element, dest + at, source + at, piece, last);
-        for (int rank = last + 1; rank < team->size; rank++)
-            uccs_slot_await(team, rank, piece);
-        settle_exchange(team);
     }
 }

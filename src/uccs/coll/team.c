@@ -35,16 +35,6 @@ static inline void describe_blocks(struct uccs_coll *c, enum uccs_coll_kind kind
     m->starts = 0;
 }
 
-static inline void describe_fold(struct uccs_coll *c, enum uccs_coll_kind what, const char *call,
-                                 struct uccs_team *team, void *dest, const void *source, size_t n, enum kind kind,
-                                 enum fold_op op)
-{
-    describe_blocks(c, what, call, team, dest, source, n * kind_size(kind));
-    c->n = n;
-    c->element = kind_size(kind);
-    c->fold = fold_kernel_of(kind, op);
-}
-
 /* The steps of plans over nodes; null: those of memory.c. */
 static uccs_coll_step *const *const far_plans[UCCS_COLL_NAMED][UCCS_NAMED_PLANS] = {
     [UCCS_COLL_BROADCAST] = {[UCCS_BY_GATHER] = uccs_gather_broadcast, [UCCS_BY_RAIL] = uccs_rail_broadcast},
@@ -176,11 +166,16 @@ static enum uccs_plan plan_of_fold(const struct uccs_coll *c, enum uccs_plan pla
     return plan;
 }
 
-static void reduce_long(enum uccs_plan plan, const char *call, struct uccs_team *team, void *dest, const void *source,
-                        size_t n, enum kind kind, enum fold_op op, uccs_request_handle *request)
+static void fold_long(enum uccs_coll_kind what, enum uccs_plan plan, const char *call, struct uccs_team *team,
+                      void *dest, const void *source, size_t n, enum kind kind, enum fold_op op, bool inclusive,
+                      uccs_request_handle *request)
 {
     struct uccs_coll c;
-    describe_fold(&c, UCCS_COLL_ALLREDUCE, call, team, dest, source, n, kind, op);
+    describe_blocks(&c, what, call, team, dest, source, n * kind_size(kind));
+    c.n = n;
+    c.element = kind_size(kind);
+    c.fold = fold_kernel_of(kind, op);
+    c.memory.inclusive = inclusive;
     run_plan(&c, plan_of_fold(&c, plan), request);
 }
 
@@ -191,16 +186,12 @@ void uccs_team_reduce(const char *call, struct uccs_team *team, void *dest, cons
     if (n == 0 && !request)
         return;
     const enum uccs_plan plan = uccs_coll_choose(UCCS_COLL_ALLREDUCE, team, bytes);
-    if (team->size == 1 && !request) {
-        if (dest != source)
-            memcpy(dest, source, bytes);
-    } else if (plan == UCCS_BY_SLOTS && !request) {
-        uccs_slots_reduce(team, fold_kernel_of(kind, op), element, dest, source, bytes);
-    } else if (plan == UCCS_BY_LEADER && !request) {
+    if (plan == UCCS_BY_SLOTS && !request)
+        uccs_slots_fold(team, fold_kernel_of(kind, op), element, dest, source, bytes, team->size - 1);
+    else if (plan == UCCS_BY_LEADER && !request)
         uccs_slots_reduce_by_leader(team, fold_kernel_of(kind, op), element, dest, source, bytes);
-    } else {
-        reduce_long(plan, call, team, dest, source, n, kind, op, request);
-    }
+    else
+        fold_long(UCCS_COLL_ALLREDUCE, plan, call, team, dest, source, n, kind, op, false, request);
 }
 
 void uccs_team_scan(const char *call, struct uccs_team *team, void *dest, const void *source, size_t n, enum kind kind,
@@ -210,17 +201,8 @@ void uccs_team_scan(const char *call, struct uccs_team *team, void *dest, const 
     if (n == 0)
         return;
     const enum uccs_plan plan = uccs_coll_choose(UCCS_COLL_SCAN, team, bytes);
-    if (team->size == 1) {
-        if (!inclusive)
-            memset(dest, 0, bytes);
-        else if (dest != source)
-            memcpy(dest, source, bytes);
-    } else if (plan == UCCS_BY_SLOTS) {
-        uccs_slots_scan(team, fold_kernel_of(kind, FOLD_SUM), element, dest, source, bytes, inclusive);
-    } else {
-        struct uccs_coll c;
-        describe_fold(&c, UCCS_COLL_SCAN, call, team, dest, source, n, kind, FOLD_SUM);
-        c.memory.inclusive = inclusive;
-        run_plan(&c, plan_of_fold(&c, plan), 0);
-    }
+    if (plan == UCCS_BY_SLOTS)
+        uccs_slots_fold(team, fold_kernel_of(kind, FOLD_SUM), element, dest, source, bytes, team->rank - !inclusive);
+    else
+        fold_long(UCCS_COLL_SCAN, plan, call, team, dest, source, n, kind, FOLD_SUM, inclusive, 0);
 }

@@ -124,7 +124,7 @@ static int start_reduce(uccs_group_t group, const struct vector *vector, int roo
     int status = check_fold(&c, group, vector, desc);
     if (status != UCCS_OK)
         return status;
-    const bool chain = uccs_coll_choose_messages(c.kind, c.size, c.bytes) == UCCS_BY_CHAIN;
+    const bool chain = uccs_coll_choose_messages(c.kind, c.size, c.bytes) == UCCS_BY_STREAM;
     const bool passes = chain && c.rank > 0 && !(c.rank == root && root == c.size - 1);
     const bool keeps = !chain && c.n && c.rank == root && root > 0 && c.source == c.dest;
     if ((passes || keeps) && !(c.owned = malloc(passes ? 2 * COLL_PIECE : c.bytes)))

@@ -77,15 +77,10 @@ static void allgather_send(struct uccs_node_allgather *gather, int round)
                    (size_t)(missing < distance ? missing : distance) * gather->block);
 }
 
-static void allgather_begin(struct uccs_node_allgather *gather, struct uccs_team *team, size_t block, int channel)
+void uccs_node_allgather_begin(struct uccs_node_allgather *gather, struct uccs_team *team, size_t block, int channel)
 {
     uint64_t number = ++team->nodes->allgathers[channel];
     *gather = (struct uccs_node_allgather){.team = team, .number = number, .block = block, .channel = channel};
-}
-
-void uccs_node_allgather_begin(struct uccs_node_allgather *gather, struct uccs_team *team, size_t block)
-{
-    allgather_begin(gather, team, block, 0);
 }
 
 static uint64_t *allgather_count(const struct uccs_node_allgather *gather)
@@ -129,9 +124,8 @@ bool uccs_node_arrive(struct uccs_node_allgather *gather)
     return allgather_count_in(gather);
 }
 
-/* Goes through the rounds as far as messages have come. Returns true when the gather is complete. Every member reads the
- * flags itself; only the lead sends. */
-static bool allgather_advance(struct uccs_node_allgather *gather)
+/* Every member reads the flags itself; only the lead sends. */
+bool uccs_nodes_meet(struct uccs_node_allgather *gather)
 {
     const struct uccs_nodes *nodes = gather->team->nodes;
     while (1 << gather->round < nodes->count) {
@@ -153,53 +147,28 @@ void uccs_node_depart(struct uccs_node_allgather *gather)
     gather->team->nodes->settled = gather->team->nodes->posted;
 }
 
-static void allgather_await(struct uccs_node_allgather *gather)
-{
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_team(gather->team, gather->number)};
-    while (!allgather_advance(gather))
-        uccs_pause(&wait);
-    uccs_node_depart(gather);
-}
-
 void uccs_node_allgather_run(struct uccs_node_allgather *gather)
 {
     if (uccs_node_arrive(gather))
         allgather_send(gather, 0);
-    allgather_await(gather);
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_team(gather->team, gather->number)};
+    while (!uccs_nodes_meet(gather))
+        uccs_pause(&wait);
+    uccs_node_depart(gather);
 }
 
 void uccs_nodes_sync(struct uccs_team *team)
 {
     struct uccs_node_allgather gather;
-    uccs_node_allgather_begin(&gather, team, 0);
+    uccs_node_allgather_begin(&gather, team, 0, 0);
     uccs_node_allgather_run(&gather);
 }
 
 void uccs_nodes_meet_begin(struct uccs_node_allgather *gather, struct uccs_team *team)
 {
-    allgather_begin(gather, team, 0, 1);
+    uccs_node_allgather_begin(gather, team, 0, 1);
     if (allgather_count_in(gather))
         allgather_send(gather, 0);
-}
-
-bool uccs_nodes_meet(struct uccs_node_allgather *gather)
-{
-    return allgather_advance(gather);
-}
-
-/* Between the two meetings on the node, and after the second, only the owner reads a row. */
-void uccs_nodes_part(struct uccs_team *team)
-{
-    struct uccs_nodes *nodes = team->nodes;
-    uccs_near_part(&nodes->near);
-    if (nodes->near.rank == 0) {
-        struct uccs_node_allgather gather;
-        uccs_node_allgather_begin(&gather, team, 0);
-        gather.arrived = true;
-        allgather_send(&gather, 0);
-        allgather_await(&gather);
-    }
-    uccs_near_part(&nodes->near);
 }
 
 /* --- Data of all members */
@@ -212,7 +181,7 @@ static void gather_some(const struct uccs_gather *all, size_t at, size_t n, int 
     const size_t bytes = n * all->unit;
     const int mine = nodes->near.rank - from;
     struct uccs_node_allgather gather;
-    uccs_node_allgather_begin(&gather, team, (size_t)window * bytes);
+    uccs_node_allgather_begin(&gather, team, (size_t)window * bytes, 0);
     if (mine >= 0 && mine < window)
         all->give(all->what, uccs_node_allgather_buffer(&gather, 0) + (size_t)mine * bytes, at, n);
     uccs_node_allgather_run(&gather);

@@ -9,7 +9,7 @@
  * 2^r before it (Bruck), so ceil(log2(nodes)) rounds bring all blocks. An allgather without data is a barrier. Place i of the
  * buffer holds the block of the i-th node behind this one.
  *
- *   uccs_node_allgather_begin(&gather, team, block);
+ *   uccs_node_allgather_begin(&gather, team, block, 0);
  *   ... write to the buffer ...
  *   uccs_node_allgather_run(&gather);
  *   ... read the buffer ...
@@ -92,7 +92,7 @@ struct uccs_node_allgather {
     bool arrived;
 };
 
-void uccs_node_allgather_begin(struct uccs_node_allgather *gather, struct uccs_team *team, size_t block);
+void uccs_node_allgather_begin(struct uccs_node_allgather *gather, struct uccs_team *team, size_t block, int channel);
 /* Returns the block of the node `distance` behind this one; distance 0 is this node. */
 char *uccs_node_allgather_buffer(const struct uccs_node_allgather *gather, int distance);
 void uccs_node_allgather_run(struct uccs_node_allgather *gather);
@@ -159,8 +159,5 @@ static inline struct proto_address uccs_place_plus(struct proto_address place, u
     place.offset += bytes;
     return place;
 }
-
-/* Runs the last meeting of a team over several nodes. */
-void uccs_nodes_part(struct uccs_team *team);
 
 #endif
