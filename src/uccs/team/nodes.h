@@ -92,6 +92,7 @@ struct uccs_node_allgather {
     bool arrived;
 };
 
+/* Channel 0; 1 for split-phase meetings. */
 void uccs_node_allgather_begin(struct uccs_node_allgather *gather, struct uccs_team *team, size_t block, int channel);
 /* Returns the block of the node `distance` behind this one; distance 0 is this node. */
 char *uccs_node_allgather_buffer(const struct uccs_node_allgather *gather, int distance);
