@@ -87,6 +87,20 @@ int uccs_coll_start(const struct uccs_coll *what, uccs_request_handle *handle)
     return UCCS_OK;
 }
 
+bool uccs_coll_settled(struct uccs_coll *c)
+{
+    struct uccs_by_memory *m = &c->memory;
+    return atomic_load_acquire(&m->under_way.pending) == 1 && /* acqrel: uccs_request_finish */
+           atomic_load_acquire(&m->held) == 0;                /* acqrel: proto_send_free */
+}
+
+void uccs_coll_settle(struct uccs_coll *c)
+{
+    struct uccs_wait wait uccs_scoped = {0};
+    while (!uccs_coll_settled(c))
+        uccs_pause(&wait);
+}
+
 void *uccs_coll_resolve(const char *call, const char *argument, const void *address, int pe)
 {
     if (pe == uccs_core.me) /* what a member copies for itself may be private, as in a job of one */

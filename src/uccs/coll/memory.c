@@ -152,20 +152,6 @@ bool uccs_coll_come(struct uccs_coll *c)
     return true;
 }
 
-bool uccs_coll_settled(struct uccs_coll *c)
-{
-    struct uccs_by_memory *m = &c->memory;
-    return atomic_load_acquire(&m->under_way.pending) == 1 && /* acqrel: uccs_request_finish */
-           atomic_load_acquire(&m->held) == 0;                /* acqrel: proto_send_free */
-}
-
-void uccs_coll_settle(struct uccs_coll *c)
-{
-    struct uccs_wait wait uccs_scoped = {0};
-    while (!uccs_coll_settled(c))
-        uccs_pause(&wait);
-}
-
 bool uccs_coll_leave(struct uccs_coll *c)
 {
     if (c->memory.later)

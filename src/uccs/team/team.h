@@ -25,7 +25,7 @@ void uccs_team_part(struct uccs_team *team);
 /* Zeroes the epochs and numbers in the caller's row. */
 void uccs_team_clear(struct uccs_team *team);
 
-/* --- Members on one node */
+/* --- Members on one node (near.c) */
 
 /* The ways in which teams meet on this node. AUTO chooses by the numbers of PEs and cores. */
 enum uccs_sync { UCCS_SYNC_AUTO, UCCS_SYNC_DISSEMINATE, UCCS_SYNC_COUNT, UCCS_SYNC_FLAT };
@@ -37,5 +37,9 @@ bool uccs_near_counts(void);
 
 /* Meets: no member leaves before all have arrived. All members are on this node. */
 void uccs_near_meet(struct uccs_team *team);
+/* Meets by dissemination, whatever uccs_sync_how says. */
+void uccs_near_part(struct uccs_team *team);
+/* Meets a team without an area. Its members may be on any node. */
+void uccs_flags_meet(const struct uccs_team *team);
 
 #endif
