@@ -104,6 +104,7 @@ bool uccs_life_end(int seconds)
         all = rte_job_barrier_within(seconds);
     else
         rte_job_barrier();
+    proto_settle_end();
     if (all && --users == 0) {
         uccs_progress_thread_close();
         uccs_event_close();

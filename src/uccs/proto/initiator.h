@@ -110,10 +110,12 @@ struct proto_address proto_landing_open(void *start, size_t bytes);
 void proto_landing_close(struct proto_address room);
 
 /* One thread of every PE of the job calls these (collective). open returns 0, or -1 after a line. settle comes before
- * the barrier that ends a life and completes all operations of this PE; the PE still serves its peers while it sleeps.
+ * the barrier that ends a life and completes all operations of this PE; the PE still serves its peers while it sleeps. settle_end
+ * comes behind it.
  * close comes after that barrier, when no peer asks any more. */
 int proto_open(void);
 void proto_settle(void);
+void proto_settle_end(void);
 /* Returns the name of the network's transport, as LATERAL_TRANSPORTS has it. Any thread, while proto_active. */
 const char *proto_network(void);
 void proto_close(void);

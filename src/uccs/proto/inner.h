@@ -251,8 +251,9 @@ const char *proto_worker_open(uint32_t number);
 void proto_worker_free(struct proto_worker *worker);
 
 /* progress.c; any thread. proto_workers_left has a bit for each worker, except the service worker, whose waiting messages the progress
- * thread shall send if nobody else does. proto_workers_left and proto_asleep are sequentially consistent. */
+ * thread shall send if nobody else does. proto_workers_left, proto_asleep and proto_settled are sequentially consistent. */
 extern uint64_t proto_workers_left;
+extern uint32_t proto_settled;  /* 1: bits of proto_workers_left stay */
 extern uint32_t proto_asleep;   /* 1: the thread sleeps, or is about to, and nothing waits on the service worker */
 extern uint32_t proto_reminded; /* 1: it has been woken for messages of this process; seqcst */
 /* Tells the progress thread that messages of the worker wait; it sends them in a while if nobody else does. */

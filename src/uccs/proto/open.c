@@ -201,6 +201,14 @@ void proto_settle(void)
     struct uccs_wait wait uccs_scoped = {0};
     while (!all_drained())
         uccs_rest(&wait);
+    atomic_store_seqcst(&proto_settled, 1);
+    for (uint64_t left = proto_workers_open(); left; left &= left - 1)
+        proto_thread_remind(&proto_workers[__builtin_ctzll(left)]);
+}
+
+void proto_settle_end(void)
+{
+    atomic_store_seqcst(&proto_settled, 0);
 }
 
 /* Makes proto_poll leave the worker alone. The lock stays, since a thread of the program that is still in a wait may be

@@ -29,13 +29,15 @@ static int look_at(struct proto_worker *worker, bool all)
     return sum;
 }
 
-/* Returns true when the transport holds none of the worker's messages any more; false: the thread must look again. */
+/* Returns true when the transport holds none of the worker's messages any more; false: the thread must look again. From settle on no
+ * thread of the program does, and a network whose receivers confirm (rxd) may need the worker, so that a peer's message to it counts
+ * as sent. */
 static bool poll_clear(struct proto_worker *worker)
 {
     if (pthread_mutex_trylock(&worker->lock) != 0)
         return false;
     look_at(worker, false);
-    bool clear = worker->sending == 0;
+    bool clear = worker->sending == 0 && !atomic_load_seqcst(&proto_settled);
     uccs_eventcount_unlock(&worker->events, &worker->lock);
     return clear;
 }

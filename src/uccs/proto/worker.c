@@ -8,7 +8,7 @@
 
 struct proto_worker proto_workers[PROTO_WORKERS] = {[0 ... PROTO_WORKERS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 const struct transport *proto_transport;
-uint32_t proto_active, proto_touched, proto_asleep, proto_reminded;
+uint32_t proto_active, proto_touched, proto_asleep, proto_reminded, proto_settled;
 uint64_t proto_workers_left;
 
 struct proto_worker *proto_service_worker(void)
