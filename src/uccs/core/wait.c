@@ -15,8 +15,7 @@
 /* Nanoseconds. */
 #define NOBODY 700   /* a yield that takes less has found nobody who wants the core */
 #define SLOW 200000  /* a yield that takes longer has given the core to somebody who works */
-#define SPIN 30000   /* of looks before a sleep on descriptors: the way there and back takes that long */
-#define NAP 50000    /* the first sleeps of a waiter that nothing wakes */
+#define NAP 50000    /* the first sleeps of a waiter that a store of another process may end, which wakes nobody */
 #define SLEEP 100000 /* the first sleeps on descriptors */
 #define BESIDE 20000 /* the same while other threads serve all of them */
 
@@ -26,7 +25,6 @@ static _Thread_local struct {
     uint32_t left;  /* sleeps until it yields again */
     uint32_t next;  /* sleeps after the next slow yield: more when slow yields follow each other */
     uint32_t slept; /* sleeps in this wait */
-    uint64_t since; /* the start of the looks before the first sleep of this wait */
 } sleeps;
 
 /* --- Yielding */
@@ -62,14 +60,23 @@ uint32_t uccs_wait_naps(uint32_t crowd)
     return naps;
 }
 
-/* Returns the nanoseconds of a sleep that has `before` sleeps of its wait before it. */
-static struct timespec sleep_time(long shortest, uint32_t before)
+uccs_arm_function *uccs_wait_arm;
+
+/* Sleeps until a descriptor of the set wakes this thread; for `alone` nanoseconds at first where there is none. `before`: sleeps
+ * of this wait before. */
+static void sleep_on_files(uccs_arm_function *arm, uint64_t set, long shortest, long alone, uint32_t before)
 {
+    struct pollfd files[UCCS_REST_FILES];
     const uint32_t doubled = before / SLEEPS_ALIKE;
-    return (struct timespec){.tv_nsec = shortest << (doubled < uccs_core.naps ? doubled : uccs_core.naps)};
+    const int count = arm ? arm(set, files) : 0;
+    const struct timespec time = {.tv_nsec = (count ? shortest : alone)
+                                             << (doubled < uccs_core.naps ? doubled : uccs_core.naps)};
+    if (count >= 0)
+        (void)ppoll(files, (nfds_t)count, &time, 0);
 }
 
-/* Returns the same as uccs_yield_core. */
+/* Messages wake a waiter that naps, too: the peer that waits for an answer may keep it from the end of its own wait. Returns the
+ * same as uccs_yield_core. */
 static uint64_t yield_or_nap(struct uccs_wait *wait)
 {
     const uint32_t yields = ++wait->looks - uccs_core.spin;
@@ -79,9 +86,8 @@ static uint64_t yield_or_nap(struct uccs_wait *wait)
         return uccs_yield_core(!atomic_load_relaxed(&uccs_progress_sources)); /* without sources a look is a load */
     if (wait->looks == UINT32_MAX)
         wait->looks--;
-    const struct timespec time = sleep_time(NAP, yields - YIELDS_BEFORE_SLEEP);
     const uint64_t start = clock_nanoseconds();
-    nanosleep(&time, 0);
+    sleep_on_files(uccs_wait_arm, 1, NAP, NAP, yields - YIELDS_BEFORE_SLEEP);
     return clock_nanoseconds() - start;
 }
 
@@ -100,25 +106,14 @@ static void yield_and_judge(struct uccs_wait *wait)
     }
 }
 
-static bool has_spun(struct uccs_wait *wait)
+static void sleep_in_place(struct uccs_wait *wait, uccs_arm_function *arm, uint64_t set)
 {
     if (wait->looks == uccs_core.spin) {
         wait->looks++;
-        sleeps.since = clock_nanoseconds();
         sleeps.slept = 0;
     }
-    return clock_nanoseconds() - sleeps.since > SPIN;
-}
-
-static void sleep_on_files(struct uccs_wait *wait, uccs_arm_function *arm, uint64_t set)
-{
-    struct pollfd files[UCCS_REST_FILES];
     sleeps.left--;
-    const int count = arm(set, files);
-    if (count >= 0) {
-        const struct timespec time = sleep_time(count ? SLEEP : BESIDE, sleeps.slept++);
-        (void)ppoll(files, (nfds_t)count, &time, 0);
-    }
+    sleep_on_files(arm, set, SLEEP, BESIDE, sleeps.slept++);
     if (sleeps.left % YIELDS_A_CLOCK == 0)
         uccs_wait_record(wait);
 }
@@ -129,14 +124,12 @@ static void sleep_on_files(struct uccs_wait *wait, uccs_arm_function *arm, uint6
 lat_cold static void give_way(struct uccs_wait *wait, uccs_arm_function *arm, uint64_t set)
 {
     const bool may_sleep = arm && !uccs_crowd_is_awake();
-    if (may_sleep && sleeps.left && !has_spun(wait))
-        return;
     if (uccs_progress_poll_program())
         return;
     if (!may_sleep)
         (void)yield_or_nap(wait);
     else if (sleeps.left)
-        sleep_on_files(wait, arm, set);
+        sleep_in_place(wait, arm, set);
     else
         yield_and_judge(wait);
 }

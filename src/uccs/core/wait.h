@@ -8,7 +8,7 @@
  *   program   Then it calls the program's functions, and looks again if one of them found something.
  *   yield     It gives its core away. Where a look costs more than a load and a yield has found nobody who wants the core,
  *             some looks come before the next yield. After long fruitless yielding on a node with more PEs than cores it
- *             sleeps for short times, so that the PEs with work get the cores.
+ *             naps, so that the PEs with work get the cores; a message from another node wakes it.
  *   sleep     A waiter that something can wake (uccs_rest_on: descriptors of a transport) sleeps in place of a yield after
  *             a yield that took long. Where other threads want its core a yield costs it a time slice, some milliseconds,
  *             since a thread that yields again and again gets the core last; a thread that has slept gets it at once. Now
@@ -56,6 +56,10 @@ enum { UCCS_REST_FILES = 64 }; /* descriptors that a sleep waits for, at most */
 /* Lists the descriptors of a set that become readable when something comes in. Returns their number; -1: something has come in
  * already, so the caller must look. A set whose descriptor another thread serves is left out. */
 typedef int uccs_arm_function(uint64_t set, struct pollfd *files);
+
+/* Lists the descriptor of the service worker (set 1) for waiters that nap; null: no messages come from other nodes. Stored before
+ * other threads wait. */
+extern uccs_arm_function *uccs_wait_arm;
 
 /* The same as uccs_rest, for a waiter that descriptors can wake. Another thread may take the message that this one waits
  * for, so the sleep is short. */

@@ -86,15 +86,6 @@ static struct uccs_progress_source served = {
     .alarmed = uccs_keepalive_poll,
 };
 
-void proto_thread_prepare(void)
-{
-    proto_asleep = proto_reminded = 0;
-    proto_workers_left = 0;
-    served.descriptor = proto_transport->descriptor(proto_service_worker()->at);
-    served.alarm = uccs_keepalive_descriptor();
-    (void)uccs_progress_add(&served);
-}
-
 /* --- Progress of one worker, and of some. Any thread */
 
 #define POLLS_A_LOOK 4096 /* one poll in this many looks at the lines; polls may be 50 us apart */
@@ -142,8 +133,8 @@ static int arm_worker(struct proto_worker *worker, int *descriptor)
     *descriptor = -1;
     if (pthread_mutex_trylock(&worker->lock) != 0)
         return 1;
-    int armed = worker->at && !worker->coalescing ? proto_transport->arm(worker->at) : 0;
-    if (armed)
+    int armed = !worker->at || (!worker->coalescing && proto_transport->arm(worker->at));
+    if (armed && worker->at) /* else closed, and nothing comes any more */
         *descriptor = proto_transport->descriptor(worker->at);
     pthread_mutex_unlock(&worker->lock);
     return armed;
@@ -159,7 +150,7 @@ static uint64_t woken_by(uint64_t workers)
 static int arm_workers(uint64_t workers, struct pollfd *files)
 {
     int count = 0;
-    for (workers = woken_by(workers); workers; workers &= workers - 1) {
+    for (; workers; workers &= workers - 1) {
         files[count].events = POLLIN;
         if (!arm_worker(&proto_workers[__builtin_ctzll(workers)], &files[count].fd))
             return -1;
@@ -168,9 +159,19 @@ static int arm_workers(uint64_t workers, struct pollfd *files)
     return count;
 }
 
+void proto_thread_prepare(void)
+{
+    proto_asleep = proto_reminded = 0;
+    proto_workers_left = 0;
+    uccs_wait_arm = arm_workers;
+    served.descriptor = proto_transport->descriptor(proto_service_worker()->at);
+    served.alarm = uccs_keepalive_descriptor();
+    (void)uccs_progress_add(&served);
+}
+
 void proto_rest(uint64_t workers, struct uccs_wait *wait)
 {
-    uccs_rest_on(wait, arm_workers, workers);
+    uccs_rest_on(wait, arm_workers, woken_by(workers));
 }
 
 void proto_pause(struct proto_worker *worker, struct uccs_wait *wait)
