@@ -181,9 +181,11 @@ static const char *reach_memory(struct lmpi_window *window, int rank, int holder
 static struct lmpi_window *new_window(const struct lmpi_offer *offer, MPI_Comm comm)
 {
     static int numbers;
-    struct lmpi_window *window = calloc(1, sizeof *window);
+    struct lmpi_window *window = lmpi_window_new();
     if (!window)
         return 0;
+    free(window->targets);
+    *window = (struct lmpi_window){.handle = window->handle};
     PMPI_Comm_size(comm, &window->ranks);
     PMPI_Comm_rank(comm, &window->rank);
     PMPI_Comm_group(comm, &window->group);
@@ -201,7 +203,6 @@ static struct lmpi_window *new_window(const struct lmpi_offer *offer, MPI_Comm c
     window->of_first = offer->of_first;
     window->start_ranks.group = window->post_ranks.group = MPI_GROUP_NULL;
     window->exposed = -1;
-    window->handle = MPI_WIN_NULL;
     window->info = MPI_INFO_NULL;
     window->number = __atomic_fetch_add(&numbers, 1, __ATOMIC_RELAXED);
     return window;
@@ -255,7 +256,7 @@ static const char *exchange_offers(struct lmpi_window *window, struct lmpi_offer
             uccs_memory_release(control);
         return why;
     }
-    if (!why && !lmpi_handle_window_new(&window->handle))
+    if (!why && window->handle == MPI_WIN_NULL)
         why = "the MPI makes no handle for it";
     return all_agree(comm, !why) ? 0 : why ? why : "another rank cannot";
 }
@@ -280,8 +281,6 @@ static struct lmpi_window *make_window(struct lmpi_offer *offer)
     if (offer->why_not) {
         window->own = 0; /* the offer's again */
         window->own_block = 0;
-        if (window->handle != MPI_WIN_NULL)
-            lmpi_real.Win_free(&window->handle);
         lmpi_window_free(window);
         return 0;
     }
@@ -371,5 +370,5 @@ void lmpi_window_free(struct lmpi_window *window)
         PMPI_Info_free(&window->info);
     free(window->target);
     free(window->peer);
-    free(window);
+    lmpi_window_drop(window);
 }

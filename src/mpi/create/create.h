@@ -31,7 +31,7 @@ int lmpi_window_make(struct lmpi_offer *offer, void (*bring)(struct lmpi_offer *
 /* Makes memory for a window, aligned as the hint says; why_not says when there is none. */
 void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes);
 
-/* Frees all that belongs to a window but its handle window. */
+/* Frees a window that is not in the table. */
 void lmpi_window_free(struct lmpi_window *window);
 
 /* Releases the memory handles of this process that hang on a window. */

@@ -116,11 +116,9 @@ LMPI_EXPORT int MPI_Win_free(MPI_Win *win)
         return lmpi_error(window, MPI_ERR_RMA_CONFLICT);
     lmpi_complete_threads(window, -1);
     lmpi_barrier(window);
-    int status = lmpi_real.Win_free(win); /* the handle window; its attributes' callbacks still find the window */
-    if (status != MPI_SUCCESS)
-        return status; /* a callback has refused */
-    lmpi_window_remove(window);
-    lmpi_window_free(window);
+    const int status = lmpi_window_end(window, win);
+    if (status == MPI_SUCCESS)
+        lmpi_window_free(window);
     return status;
 }
 LMPI_NAME(Win_free);

@@ -1,4 +1,4 @@
-/* MPI_WIN_GET_ATTR of Fortran. Neither MPI's goes through a C function that this library takes over, and Fortran gets
+/* MPI_WIN_GET_ATTR and MPI_WIN_SET_ATTR of Fortran. Neither MPI's go through a C function that this library takes over, and Fortran gets
  * values where C gets addresses of values. */
 #include "mpi/core/real.h"
 #include "mpi/window/window.h"
@@ -22,6 +22,14 @@ static bool get_value(MPI_Win win, int key, MPI_Aint *value)
     case MPI_WIN_MODEL: *value = window->model; return true;
     }
     return false;
+}
+
+/* The program gives a window an attribute. */
+static void mark_window(MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (window)
+        window->marked = true;
 }
 
 static void *find_behind(const char *name)
@@ -76,6 +84,29 @@ ALIAS(pmpi_win_get_attr);
 ALIAS(pmpi_win_get_attr__);
 ALIAS(PMPI_WIN_GET_ATTR);
 
+typedef void fortran_set(MPI_Fint *win, MPI_Fint *key, MPI_Aint *value, MPI_Fint *error);
+
+/* The module mpi_f08 calls this name, and the other names mean it too. */
+LMPI_EXPORT fortran_set ompi_win_set_attr_f;
+void ompi_win_set_attr_f(MPI_Fint *win, MPI_Fint *key, MPI_Aint *value, MPI_Fint *error)
+{
+    static fortran_set *behind;
+    mark_window(PMPI_Win_f2c(*win));
+    if (!behind)
+        behind = (fortran_set *)find_behind("pmpi_win_set_attr_");
+    behind(win, key, value, error);
+}
+
+#define SET_ALIAS(name) LMPI_EXPORT extern fortran_set name __attribute__((alias("ompi_win_set_attr_f")))
+SET_ALIAS(mpi_win_set_attr);
+SET_ALIAS(mpi_win_set_attr_);
+SET_ALIAS(mpi_win_set_attr__);
+SET_ALIAS(MPI_WIN_SET_ATTR);
+SET_ALIAS(pmpi_win_set_attr);
+SET_ALIAS(pmpi_win_set_attr_);
+SET_ALIAS(pmpi_win_set_attr__);
+SET_ALIAS(PMPI_WIN_SET_ATTR);
+
 #elif !defined MPI_ABI /* Fortran has no part in the binary interface of MPI 5 */
 
 /* MPICH's Fortran bindings call this function of its library. `kind` says what `value` points to. */
@@ -98,6 +129,16 @@ int MPII_Win_get_attr(MPI_Win win, int key, void *value, int *flag, int kind)
         *(MPI_Aint *)value = number;
     *flag = 1;
     return MPI_SUCCESS;
+}
+
+LMPI_EXPORT int MPII_Win_set_attr(MPI_Win win, int key, void *value, int kind);
+int MPII_Win_set_attr(MPI_Win win, int key, void *value, int kind)
+{
+    static __typeof__(&MPII_Win_set_attr) behind;
+    mark_window(win);
+    if (!behind)
+        behind = (__typeof__(behind))find_behind("MPII_Win_set_attr");
+    return behind(win, key, value, kind);
 }
 
 #endif

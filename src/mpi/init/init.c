@@ -43,7 +43,7 @@ static int end_substrate(MPI_Comm comm, int key, void *value, void *state)
     lmpi_process.running = false;
     lmpi_process.why_not = "MPI_Finalize has been called";
     lmpi_progress_end();
-    lmpi_spare_end();
+    lmpi_windows_end();
     lmpi_streams_end();
     uccs_context_destroy(lmpi_process.context);
     uccs_finalize();

@@ -12,11 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPARE 32 /* children to keep */
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the lists */
-static struct lmpi_window *spare;
-static int spares;
 
 static void open_child(struct lmpi_window *child, int rank)
 {
@@ -64,62 +60,20 @@ void lmpi_window_set_kind(struct lmpi_window *window, unsigned kind)
     window->kind = (uint8_t)kind;
 }
 
-static struct lmpi_window *take_spare(void)
-{
-    pthread_mutex_lock(&lock);
-    struct lmpi_window *taken = spare;
-    if (taken) {
-        spare = taken->next;
-        spares--;
-    }
-    pthread_mutex_unlock(&lock);
-    if (taken)
-        return taken;
-    taken = calloc(1, sizeof *taken);
-    if (taken && !lmpi_handle_window_new(&taken->handle)) {
-        free(taken);
-        taken = 0;
-    }
-    return taken;
-}
-
-static void free_child(struct lmpi_window *child)
-{
-    if (child->handle != MPI_WIN_NULL)
-        lmpi_real.Win_free(&child->handle);
-    free(child->targets);
-    free(child);
-}
-
 void lmpi_child_drop(struct lmpi_window *child)
 {
     if (child->counted)
         __atomic_fetch_sub(child->counted, 1, __ATOMIC_RELEASE); /* acquire: is_mapped in handles.c */
     if (child->info != MPI_INFO_NULL)
         PMPI_Info_free(&child->info);
-    if (child->of_memhandle)
+    if (child->of_memhandle) { /* windows of handles come and go, so they keep their targets */
         memset(&child->targets[child->rank], 0, sizeof *child->targets);
-    else if (child->targets)
-        memset(child->targets, 0, (size_t)child->capacity * sizeof *child->targets);
-    pthread_mutex_lock(&lock);
-    bool keep = !child->marked && spares < SPARE;
-    if (keep) {
-        child->next = spare;
-        spare = child;
-        spares++;
+    } else {
+        free(child->targets);
+        child->targets = 0;
+        child->capacity = 0;
     }
-    pthread_mutex_unlock(&lock);
-    if (!keep)
-        free_child(child);
-}
-
-void lmpi_spare_end(void)
-{
-    for (struct lmpi_window *child = spare; child; child = spare) {
-        spare = child->next;
-        free_child(child);
-    }
-    spares = 0;
+    lmpi_window_drop(child);
 }
 
 static bool reserve_targets(struct lmpi_window *child, int ranks)
@@ -139,11 +93,11 @@ static bool reserve_targets(struct lmpi_window *child, int ranks)
 
 struct lmpi_window *lmpi_child_new(struct lmpi_window *parent, MPI_Info info)
 {
-    struct lmpi_window *first = parent->parent ? parent->parent : parent, *child = take_spare();
+    struct lmpi_window *first = parent->parent ? parent->parent : parent, *child = lmpi_window_new();
     MPI_Errhandler handler;
-    if (!child || !reserve_targets(child, first->ranks)) {
+    if (!child || child->handle == MPI_WIN_NULL || !reserve_targets(child, first->ranks)) {
         if (child)
-            free_child(child);
+            lmpi_window_drop(child);
         return 0;
     }
     struct lmpi_target *targets = child->targets;
@@ -194,17 +148,12 @@ void lmpi_child_join(struct lmpi_window *child)
     lmpi_window_add(child);
 }
 
-/* The handle window of a marked child goes first: its attributes' callbacks still find the window. */
 int lmpi_child_free(struct lmpi_window *child, MPI_Win *handle)
 {
     lmpi_complete_threads(child, -1);
-    int status = child->marked ? lmpi_real.Win_free(handle) : MPI_SUCCESS;
+    const int status = lmpi_window_end(child, handle);
     if (status != MPI_SUCCESS)
-        return status; /* a callback has refused */
-    *handle = MPI_WIN_NULL;
-    lmpi_window_remove(child);
-    if (child->marked)
-        child->handle = MPI_WIN_NULL;
+        return status;
     pthread_mutex_lock(&lock);
     struct lmpi_window **at = &child->parent->children;
     while (*at != child)

@@ -29,12 +29,9 @@ void lmpi_window_set_kind(struct lmpi_window *window, unsigned kind);
  * of `info`; or null without memory. lmpi_child_join lets the program's calls find it. */
 struct lmpi_window *lmpi_child_new(struct lmpi_window *parent, MPI_Info info);
 void lmpi_child_join(struct lmpi_window *child);
-/* Frees a child that has not joined, or keeps it for lmpi_child_new. */
+/* Frees a child that has not joined. */
 void lmpi_child_drop(struct lmpi_window *child);
 /* Completes the child's operations, frees it, and sets its handle to MPI_WIN_NULL. Returns a code of the MPI. */
 int lmpi_child_free(struct lmpi_window *child, MPI_Win *handle);
-
-/* Frees the children that are kept for lmpi_child_new. */
-void lmpi_spare_end(void);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #define BUCKETS 64
 
@@ -72,7 +73,13 @@ const struct lmpi_view *lmpi_view_slow(const struct lmpi_target *target, size_t 
 }
 
 /* Handle windows. Not every MPI makes every kind of window on one process: Open MPI's default has none for
- * MPI_Win_create there. So this tries one kind after the other. */
+ * MPI_Win_create there. So this tries one kind after the other. To make one takes Open MPI 5 a millisecond, so windows that end
+ * leave theirs to the next ones. */
+
+#define SPARE 32
+
+static struct lmpi_window *spare; /* under lock */
+static int spares;
 
 static bool make_handle_window(int way, MPI_Win *handle)
 {
@@ -86,15 +93,76 @@ static bool make_handle_window(int way, MPI_Win *handle)
     return lmpi_real.Win_create(&byte, 1, 1, MPI_INFO_NULL, lmpi_process.self, handle) == MPI_SUCCESS;
 }
 
-bool lmpi_handle_window_new(MPI_Win *handle)
+static MPI_Win new_handle(void)
 {
     static int good; /* the way that worked last */
+    MPI_Win made;
     for (int i = 0; i < 4; i++)
-        if (make_handle_window((good + i) & 3, handle)) {
+        if (make_handle_window((good + i) & 3, &made)) {
             good = (good + i) & 3;
-            return true;
+            return made;
         }
     if (lmpi_verbose())
         lmpi_log(LMPI_MPI " makes no window on one process; is a setting such as osc in the way?");
-    return false;
+    return MPI_WIN_NULL;
+}
+
+struct lmpi_window *lmpi_window_new(void)
+{
+    pthread_mutex_lock(&lock);
+    struct lmpi_window *taken = spare;
+    if (taken) {
+        spare = taken->next;
+        spares--;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!taken && (taken = calloc(1, sizeof *taken)))
+        taken->handle = new_handle();
+    return taken;
+}
+
+/* The handle window of a marked window goes before: its attributes' callbacks still find the window. */
+int lmpi_window_end(struct lmpi_window *window, MPI_Win *handle)
+{
+    const int status = window->marked ? lmpi_real.Win_free(handle) : MPI_SUCCESS;
+    if (status != MPI_SUCCESS)
+        return status; /* a callback has refused */
+    *handle = MPI_WIN_NULL;
+    lmpi_window_remove(window);
+    if (window->marked)
+        window->handle = MPI_WIN_NULL;
+    return MPI_SUCCESS;
+}
+
+static void free_window(struct lmpi_window *window)
+{
+    if (window->handle != MPI_WIN_NULL)
+        lmpi_real.Win_free(&window->handle);
+    free(window->targets);
+    free(window);
+}
+
+void lmpi_window_drop(struct lmpi_window *window)
+{
+    if (window->handle != MPI_WIN_NULL)
+        PMPI_Win_set_errhandler(window->handle, MPI_ERRORS_ARE_FATAL);
+    pthread_mutex_lock(&lock);
+    const bool keep = window->handle != MPI_WIN_NULL && spares < SPARE;
+    if (keep) {
+        window->next = spare;
+        spare = window;
+        spares++;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!keep)
+        free_window(window);
+}
+
+void lmpi_windows_end(void)
+{
+    for (struct lmpi_window *window = spare; window; window = spare) {
+        spare = window->next;
+        free_window(window);
+    }
+    spares = 0;
 }

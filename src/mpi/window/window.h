@@ -177,8 +177,15 @@ static inline struct lmpi_window *lmpi_window(MPI_Win handle)
 void lmpi_window_add(struct lmpi_window *window);
 void lmpi_window_remove(struct lmpi_window *window);
 
-/* Makes the handle window. Returns false, after a line under LATERAL_MPI=verbose, when the MPI cannot make one. */
-bool lmpi_handle_window_new(MPI_Win *handle);
+/* Returns a window of which `handle`, `targets` and `capacity` count alone, or null without memory. The handle is MPI_WIN_NULL, after a
+ * line under LATERAL_MPI=verbose, when the MPI makes none. Any thread. */
+struct lmpi_window *lmpi_window_new(void);
+/* Ends the program's handle and takes the window out of the table. Returns a code of the MPI: a delete callback may refuse. */
+int lmpi_window_end(struct lmpi_window *window, MPI_Win *handle);
+/* Frees a window, or keeps it for lmpi_window_new; its targets are zero. */
+void lmpi_window_drop(struct lmpi_window *window);
+/* Frees the windows that are kept. */
+void lmpi_windows_end(void);
 
 /* errors.c: calls the window's error handler with an error class, behind a line with the call and the window where the handler ends
  * the job. Returns what the caller is to return. Within an MPI function lmpi_error knows its name. */
