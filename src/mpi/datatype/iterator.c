@@ -2,27 +2,23 @@
 
 #include "mpi/datatype/type.h"
 
-/* Enters a node of a sequence, and the first nodes inside of it, down to pieces. */
-static void enter_node(struct lmpi_iterator *iterator, const struct lmpi_loop *node, size_t siblings)
+/* Enters a node of a sequence that begins at `around`, and the first nodes inside of it, down to pieces. */
+static void enter_node(struct lmpi_iterator *iterator, const struct lmpi_loop *node, size_t siblings, MPI_Aint around)
 {
-    MPI_Aint around = iterator->depth ? iterator->level[iterator->depth - 1].at : iterator->at;
-    for (;; node = &iterator->type->loop[node->first]) {
+    for (; !node->bytes; node = &iterator->type->loop[node->first]) {
         const MPI_Aint at = around + node->at;
-        iterator->level[iterator->depth++] = (struct lmpi_level){node, siblings, node->count, at};
-        if (node->bytes)
-            break;
+        iterator->level[iterator->depth++] = (struct lmpi_level){node, siblings, node->count, around, at};
         siblings = node->n;
         around = at;
     }
-    iterator->piece.at = iterator->level[iterator->depth - 1].at;
-    iterator->piece.bytes = node->bytes;
-    iterator->piece.left = node->count;
-    iterator->piece.stride = node->stride;
+    iterator->around = around;
+    lmpi_iterator_enter(iterator, node, siblings);
 }
 
 static void enter_element(struct lmpi_iterator *iterator)
 {
-    enter_node(iterator, &iterator->type->loop[iterator->type->top], iterator->type->nodes - iterator->type->top);
+    const struct lmpi_type *type = iterator->type;
+    enter_node(iterator, &type->loop[type->top], type->nodes - type->top, iterator->at);
 }
 
 void lmpi_iterator_begin(struct lmpi_iterator *iterator, const struct lmpi_type *type, size_t count,
@@ -37,60 +33,34 @@ void lmpi_iterator_begin(struct lmpi_iterator *iterator, const struct lmpi_type 
         enter_element(iterator);
         return;
     }
-    iterator->left = 1; /* the pieces of all elements lie at one distance, or side by side */
+    iterator->left = iterator->siblings = 1; /* the pieces of all elements lie at one distance, or side by side */
     iterator->piece.at = top->at;
     iterator->piece.bytes = type->dense ? count * top->bytes : top->bytes;
     iterator->piece.left = type->dense ? 1 : count * top->count;
     iterator->piece.stride = top->count > 1 ? top->stride : type->extent;
 }
 
-void lmpi_iterator_next_node(struct lmpi_iterator *iterator)
+void lmpi_iterator_leave_sequence(struct lmpi_iterator *iterator)
 {
-    while (iterator->depth) {
+    const struct lmpi_loop *node = iterator->node;
+    size_t siblings = iterator->siblings;
+    MPI_Aint around = iterator->around;
+    while (siblings < 2 && iterator->depth) {
         struct lmpi_level *in = &iterator->level[iterator->depth - 1];
-        const struct lmpi_loop *node = in->node;
-        if (!node->bytes && --in->left) {
-            in->at += node->stride;
-            enter_node(iterator, &iterator->type->loop[node->first], node->n);
+        if (--in->left) {
+            in->at += in->node->stride;
+            enter_node(iterator, &iterator->type->loop[in->node->first], in->node->n, in->at);
             return;
         }
         iterator->depth--;
-        if (in->siblings > 1) {
-            enter_node(iterator, node + 1, in->siblings - 1);
-            return;
-        }
+        node = in->node;
+        siblings = in->siblings;
+        around = in->around;
     }
-    if (--iterator->left) {
+    if (siblings > 1) {
+        enter_node(iterator, node + 1, siblings - 1, around);
+    } else if (--iterator->left) {
         iterator->at += iterator->type->extent;
         enter_element(iterator);
     }
-}
-
-/* Both sides have one type, the usual case: each takes as many bytes, so they are at one place of it, and one walk does for both. */
-static bool next_of_both(struct lmpi_iterator *here, struct lmpi_iov *pieces)
-{
-    pieces->bytes = lmpi_iterator_peek(here, &pieces->here);
-    if (!pieces->bytes)
-        return false;
-    pieces->count = lmpi_iterator_spaced(here, pieces->bytes, &pieces->here_step);
-    pieces->there = pieces->here;
-    pieces->there_step = pieces->here_step;
-    lmpi_iterator_skip(here, pieces->bytes, pieces->count);
-    return true;
-}
-
-bool lmpi_iov_next(struct lmpi_iterator *here, struct lmpi_iterator *there, struct lmpi_iov *pieces)
-{
-    if (here->type == there->type)
-        return next_of_both(here, pieces);
-    const size_t ready = lmpi_iterator_peek(here, &pieces->here), room = lmpi_iterator_peek(there, &pieces->there);
-    if (!ready || !room)
-        return false;
-    pieces->bytes = ready < room ? ready : room;
-    const size_t sent = lmpi_iterator_spaced(here, pieces->bytes, &pieces->here_step),
-                 taken = lmpi_iterator_spaced(there, pieces->bytes, &pieces->there_step);
-    pieces->count = sent < taken ? sent : taken;
-    lmpi_iterator_skip(here, pieces->bytes, pieces->count);
-    lmpi_iterator_skip(there, pieces->bytes, pieces->count);
-    return true;
 }

@@ -54,9 +54,12 @@ static bool add_predefined(MPI_Datatype type, enum lmpi_kind kind)
     return table[at].known != 0;
 }
 
+static uint64_t derived_age = 1; /* of the derived types that are there */
+
 static int delete_attribute(MPI_Datatype type, int which, void *known, void *state)
 {
     (void)type, (void)which, (void)state;
+    __atomic_fetch_add(&derived_age, 1, __ATOMIC_RELEASE); /* acquire: lmpi_type_slow; its handle may come again */
     lmpi_type_free(known);
     return MPI_SUCCESS;
 }
@@ -195,10 +198,22 @@ static bool is_committed(MPI_Datatype type, const struct lmpi_type *known)
     return __atomic_load_n(seen, __ATOMIC_RELAXED);
 }
 
+/* Each thread keeps the last derived type: the MPI finds an attribute under a lock. */
 const struct lmpi_type *lmpi_type_slow(MPI_Datatype type)
 {
+    static _Thread_local struct lmpi_last_type last;
+    static _Thread_local uint64_t last_age;
+    const uint64_t age = __atomic_load_n(&derived_age, __ATOMIC_ACQUIRE); /* release: delete_attribute */
+    if (last_age == age && last.type == type)
+        return last.known;
     const struct lmpi_type *known = lmpi_type_part(type);
-    return known && (known == lmpi_last_type.known || is_committed(type, known)) ? known : 0;
+    if (!known || known == lmpi_last_type.known)
+        return known;
+    if (!is_committed(type, known))
+        return 0;
+    last = (struct lmpi_last_type){type, known};
+    last_age = age;
+    return known;
 }
 
 void lmpi_type_span(const struct lmpi_type *type, size_t count, MPI_Aint *low, MPI_Aint *high)

@@ -16,7 +16,7 @@
 #define LATER_BYTES 4096
 
 /* Walks over both sides, and the result's where there is one, piece by piece. */
-static int update_iov(struct lmpi_target *target, const struct lmpi_operation *update, const struct lmpi_op *op,
+static int update_iov(struct lmpi_target *target, struct lmpi_operation *update, const struct lmpi_op *op,
                       struct lmpi_iterator *from, struct lmpi_iterator *old, struct lmpi_iterator *there, MPI_Aint at,
                       const struct uccs_op *options)
 {
@@ -43,14 +43,14 @@ static int update_iov(struct lmpi_target *target, const struct lmpi_operation *u
 }
 
 /* The same without a result, many pieces with a call. */
-static int update_pieces(struct lmpi_target *target, const struct lmpi_operation *update, const struct lmpi_op *op,
+static int update_pieces(struct lmpi_target *target, struct lmpi_operation *update, const struct lmpi_op *op,
                          struct lmpi_iterator *from, struct lmpi_iterator *there, MPI_Aint at,
                          const struct uccs_op *options)
 {
     enum { MOST = 64 };
     struct uccs_piece pieces[MOST];
     int status = UCCS_OK;
-    struct lmpi_iov next;
+    struct lmpi_iov next = {0};
     size_t n = 0;
     while (status == UCCS_OK && lmpi_iov_next(from, there, &next))
         for (size_t i = 0; i < next.count && status == UCCS_OK; i++) {
@@ -81,7 +81,7 @@ static int check_side(const struct lmpi_buffer *side, const struct lmpi_type *ty
     return (size_t)side->count * type->size == bytes ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
 }
 
-int lmpi_update(struct lmpi_window *window, const struct lmpi_operation *update)
+int lmpi_update(struct lmpi_window *window, struct lmpi_operation *update)
 {
     const struct lmpi_type *remote = lmpi_type_filled(update->type), *local = 0, *result = 0;
     struct lmpi_iterator from, old, there;

@@ -62,7 +62,7 @@ LMPI_EXPORT int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype 
 }
 LMPI_NAME(Fetch_and_op);
 
-int lmpi_swap(struct lmpi_window *window, const struct lmpi_operation *swap)
+int lmpi_swap(struct lmpi_window *window, struct lmpi_operation *swap)
 {
     const struct lmpi_type *known = lmpi_type(swap->type);
     const struct lmpi_target *target = &window->target[swap->rank];

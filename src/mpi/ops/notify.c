@@ -29,7 +29,7 @@ static int raise_behind(const struct lmpi_target *target, const struct lmpi_peer
     return lmpi_class_of(uccs_atomic(target->endpoint, peer->memory, at, 8, UCCS_ATOMIC_ADD, 1, 0, 0, &op));
 }
 
-int lmpi_notify(struct lmpi_window *window, const struct lmpi_operation *operation)
+int lmpi_notify(struct lmpi_window *window, struct lmpi_operation *operation)
 {
     const int rank = operation->rank;
     if (rank == MPI_PROC_NULL)

@@ -13,8 +13,8 @@ int lmpi_check_target(const struct lmpi_window *window, int rank)
     return window->target[rank].open | window->open ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
 }
 
-int lmpi_check_range(const struct lmpi_window *window, const struct lmpi_operation *operation,
-                     const struct lmpi_type *type, MPI_Aint *at)
+int lmpi_check_range(const struct lmpi_window *window, struct lmpi_operation *operation, const struct lmpi_type *type,
+                     MPI_Aint *at)
 {
     const struct lmpi_target *target = &window->target[operation->rank];
     const size_t count = (size_t)operation->count;
@@ -29,7 +29,7 @@ int lmpi_check_range(const struct lmpi_window *window, const struct lmpi_operati
 }
 
 /* What is on this node is complete on return. */
-const struct uccs_op *lmpi_issue(struct lmpi_window *window, const struct lmpi_operation *operation, bool later,
+const struct uccs_op *lmpi_issue(struct lmpi_window *window, struct lmpi_operation *operation, bool later,
                                  bool answered, struct uccs_op *storage)
 {
     struct lmpi_target *target = &window->target[operation->rank];
@@ -45,23 +45,19 @@ const struct uccs_op *lmpi_issue(struct lmpi_window *window, const struct lmpi_o
     return storage;
 }
 
-int lmpi_run(struct lmpi_window *window, const struct lmpi_operation *operation, const struct uccs_op *options)
+int lmpi_run(struct lmpi_window *window, struct lmpi_operation *operation, const struct uccs_op *options)
 {
-    struct lmpi_operation run = *operation;
-    if (run.rank == MPI_PROC_NULL)
+    if (operation->rank == MPI_PROC_NULL)
         return MPI_SUCCESS;
-    const int status = lmpi_check_target(window, run.rank);
-    if (status != MPI_SUCCESS)
-        return status;
-    run.options = options;
-    return run.run(window, &run);
+    const int status = lmpi_check_target(window, operation->rank);
+    operation->options = options;
+    return status == MPI_SUCCESS ? operation->run(window, operation) : status;
 }
 
-int lmpi_call(struct lmpi_window *window, const struct lmpi_operation *operation)
+int lmpi_call(struct lmpi_window *window, struct lmpi_operation *operation)
 {
-    struct lmpi_operation run = *operation;
-    run.later = true;
-    return lmpi_run(window, &run, 0);
+    operation->later = true;
+    return lmpi_run(window, operation, 0);
 }
 
 static bool is_dense(MPI_Datatype type)
@@ -70,9 +66,9 @@ static bool is_dense(MPI_Datatype type)
     return known && known->dense && known->size;
 }
 
-bool lmpi_is_whole(const struct lmpi_operation *operation)
+bool lmpi_is_whole(struct lmpi_operation *operation)
 {
-    const struct lmpi_operation *o = operation;
+    struct lmpi_operation *o = operation;
     if (o->what == LMPI_SWAP)
         return true;
     const bool fetches = o->what == LMPI_GET_ACCUMULATE;

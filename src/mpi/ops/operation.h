@@ -16,7 +16,7 @@ struct lmpi_buffer {
 
 struct lmpi_operation {
     enum lmpi_what what;
-    int (*run)(struct lmpi_window *window, const struct lmpi_operation *operation); /* below */
+    int (*run)(struct lmpi_window *window, struct lmpi_operation *operation); /* below */
     struct lmpi_buffer origin, result; /* result: what was there, of LMPI_GET_ACCUMULATE and LMPI_SWAP */
     int rank;
     MPI_Aint disp, count; /* at the target */
@@ -60,18 +60,18 @@ struct lmpi_operation {
 /* Run an operation with other options to another node; null: the window's. The buffers are free, or hold the data, on return, or else
  * after a flush. They return MPI_SUCCESS or an error class, and call no error handler. move, update and swap belong to run, which has
  * looked for the target. */
-int lmpi_run(struct lmpi_window *window, const struct lmpi_operation *operation, const struct uccs_op *options);
-int lmpi_move(struct lmpi_window *window, const struct lmpi_operation *operation);   /* put, get */
-int lmpi_update(struct lmpi_window *window, const struct lmpi_operation *operation); /* accumulate, get_accumulate */
-int lmpi_swap(struct lmpi_window *window, const struct lmpi_operation *operation);
+int lmpi_run(struct lmpi_window *window, struct lmpi_operation *operation, const struct uccs_op *options);
+int lmpi_move(struct lmpi_window *window, struct lmpi_operation *operation);   /* put, get */
+int lmpi_update(struct lmpi_window *window, struct lmpi_operation *operation); /* accumulate, get_accumulate */
+int lmpi_swap(struct lmpi_window *window, struct lmpi_operation *operation);
 
 /* Runs it with `later`. */
-int lmpi_call(struct lmpi_window *window, const struct lmpi_operation *operation);
+int lmpi_call(struct lmpi_window *window, struct lmpi_operation *operation);
 
 /* Returns whether the bytes lie together on both sides, and there are some: it is one operation of the substrate. */
-bool lmpi_is_whole(const struct lmpi_operation *operation);
+bool lmpi_is_whole(struct lmpi_operation *operation);
 /* Returns whether it brings data from the target. */
-static inline bool lmpi_fetches(const struct lmpi_operation *operation)
+static inline bool lmpi_fetches(struct lmpi_operation *operation)
 {
     return operation->what != LMPI_PUT && operation->what != LMPI_ACCUMULATE;
 }
@@ -79,8 +79,8 @@ static inline bool lmpi_fetches(const struct lmpi_operation *operation)
 /* Returns MPI_SUCCESS when the target exists and an epoch is open to it, or an error class. */
 int lmpi_check_target(const struct lmpi_window *window, int rank);
 /* Sets *at to the bytes of a displacement. MPI_SUCCESS when `count` elements from there lie inside of the window. */
-int lmpi_check_range(const struct lmpi_window *window, const struct lmpi_operation *operation,
-                     const struct lmpi_type *type, MPI_Aint *at);
+int lmpi_check_range(const struct lmpi_window *window, struct lmpi_operation *operation, const struct lmpi_type *type,
+                     MPI_Aint *at);
 
 /* Returns a target that is open, and the place of bytes in its memory, or null when the general way is due: it knows what is wrong. A
  * negative displacement is a place beyond the end. */
@@ -101,7 +101,7 @@ static inline __attribute__((always_inline)) struct lmpi_target *lmpi_plain_targ
 
 /* An operation begins that has been found right. Returns its options for the substrate. `answered`: an answer of the target may tell that
  * it is complete. `storage` holds the options of one that may be under way when the call returns. */
-const struct uccs_op *lmpi_issue(struct lmpi_window *window, const struct lmpi_operation *operation, bool later,
+const struct uccs_op *lmpi_issue(struct lmpi_window *window, struct lmpi_operation *operation, bool later,
                                  bool answered, struct uccs_op *storage);
 
 /* intrinsic.c: returns whether MPIX_Win_op_intrinsic says so of an operation on `count` elements, and they are aligned at the
@@ -111,12 +111,12 @@ bool lmpi_promise_kept(const struct lmpi_window *window, int rank, MPI_Aint at, 
 
 /* request.c: the request forms. They return an error class.
  * start: of MPI, whose request says that the buffers are free. start_remote: it says that the operation is complete at the target. */
-int lmpi_request_start(struct lmpi_window *window, const struct lmpi_operation *operation, MPI_Request *request);
-int lmpi_request_start_remote(struct lmpi_window *window, const struct lmpi_operation *operation, MPI_Request *request);
+int lmpi_request_start(struct lmpi_window *window, struct lmpi_operation *operation, MPI_Request *request);
+int lmpi_request_start_remote(struct lmpi_window *window, struct lmpi_operation *operation, MPI_Request *request);
 /* Makes a request that is complete, unless the operation has failed. Returns an error class. */
 int lmpi_request_finish(int status, MPI_Request *request);
 
 /* notify.c: runs an operation, and raises the number at its target behind it. Returns an error class. */
-int lmpi_notify(struct lmpi_window *window, const struct lmpi_operation *operation);
+int lmpi_notify(struct lmpi_window *window, struct lmpi_operation *operation);
 
 #endif

@@ -36,7 +36,7 @@ static const struct lmpi_peer *peer_of(const struct lmpi_window *window, int ran
 }
 
 /* An operation of several parts, or of none, is complete when a read behind it is. */
-static int run_parts(struct lmpi_window *window, const struct lmpi_operation *operation, struct remote_request *remote,
+static int run_parts(struct lmpi_window *window, struct lmpi_operation *operation, struct remote_request *remote,
                      struct uccs_op *options)
 {
     const struct lmpi_target *target = &window->target[operation->rank];
@@ -48,7 +48,7 @@ static int run_parts(struct lmpi_window *window, const struct lmpi_operation *op
                                            8, UCCS_ATOMIC_FETCH, 0, 0, &remote->old, options));
 }
 
-static int start_pending(struct lmpi_window *window, const struct lmpi_operation *operation, MPI_Request *request)
+static int start_pending(struct lmpi_window *window, struct lmpi_operation *operation, MPI_Request *request)
 {
     const int rank = operation->rank;
     struct remote_request *remote = calloc(1, sizeof *remote);
@@ -77,7 +77,7 @@ static int start_pending(struct lmpi_window *window, const struct lmpi_operation
 
 /* Runs, and waits until it is complete at the target (`remote`: the MPI makes no requests of ours), or until the program may use its
  * buffers. */
-static int run_and_wait(struct lmpi_window *window, const struct lmpi_operation *operation, bool remote)
+static int run_and_wait(struct lmpi_window *window, struct lmpi_operation *operation, bool remote)
 {
     uccs_request_t request = UCCS_REQUEST_NULL;
     struct uccs_op options = window->op && !remote ? *window->op : (struct uccs_op){0};
@@ -91,8 +91,7 @@ static int run_and_wait(struct lmpi_window *window, const struct lmpi_operation 
 }
 
 /* Returns an error class: request forms need a place for the request, a rank and a passive epoch. */
-static int check_form(const struct lmpi_window *window, const struct lmpi_operation *operation,
-                      const MPI_Request *request)
+static int check_form(const struct lmpi_window *window, struct lmpi_operation *operation, const MPI_Request *request)
 {
     const int rank = operation->rank;
     if (!request)
@@ -104,7 +103,7 @@ static int check_form(const struct lmpi_window *window, const struct lmpi_operat
     return (window->open | window->target[rank].open) & LMPI_PASSIVE ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
 }
 
-int lmpi_request_start_remote(struct lmpi_window *window, const struct lmpi_operation *operation, MPI_Request *request)
+int lmpi_request_start_remote(struct lmpi_window *window, struct lmpi_operation *operation, MPI_Request *request)
 {
     const int rank = operation->rank;
     int status = check_form(window, operation, request);
@@ -117,18 +116,18 @@ int lmpi_request_start_remote(struct lmpi_window *window, const struct lmpi_oper
     return lmpi_request_finish(status, request);
 }
 
-int lmpi_request_start(struct lmpi_window *window, const struct lmpi_operation *operation, MPI_Request *request)
+int lmpi_request_start(struct lmpi_window *window, struct lmpi_operation *operation, MPI_Request *request)
 {
     const int rank = operation->rank;
-    struct lmpi_operation run = *operation;
     int status = check_form(window, operation, request);
     if (status != MPI_SUCCESS || rank == MPI_PROC_NULL)
         return lmpi_request_finish(status, request);
     const bool far = !window->target[rank].local;
     if (far && lmpi_fetches(operation) && lmpi_pending_works())
         return start_pending(window, operation, request);
-    run.later = run.what == LMPI_ACCUMULATE; /* small operands are copied, and of others the source is free on return */
-    const bool moves = run.what == LMPI_PUT || run.what == LMPI_GET;
-    status = far && moves ? run_and_wait(window, &run, false) : lmpi_run(window, &run, 0);
+    const bool moves = operation->what == LMPI_PUT || operation->what == LMPI_GET;
+    operation->later =
+        operation->what == LMPI_ACCUMULATE; /* small operands are copied, of others the source is free on return */
+    status = far && moves ? run_and_wait(window, operation, false) : lmpi_run(window, operation, 0);
     return lmpi_request_finish(status, request);
 }

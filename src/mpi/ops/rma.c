@@ -19,7 +19,7 @@ static int class_of_move(int status)
 
 /* Moves `count` pieces of memory that is not mapped, or the first one alone. */
 static int move_far(struct lmpi_target *target, char *local, MPI_Aint at, const struct lmpi_iov *iov, size_t count,
-                    const struct lmpi_operation *move)
+                    struct lmpi_operation *move)
 {
     const struct uccs_stride stride = {iov->bytes, count, iov->there_step, iov->here_step};
     const size_t offset = target->offset + (size_t)at;
@@ -33,7 +33,7 @@ static int move_far(struct lmpi_target *target, char *local, MPI_Aint at, const 
              : uccs_get_blocks(target->endpoint, target->memory, offset, local, &stride, move->options));
 }
 
-static int move_far_iov(struct lmpi_target *target, const struct lmpi_operation *move, MPI_Aint disp,
+static int move_far_iov(struct lmpi_target *target, struct lmpi_operation *move, MPI_Aint disp,
                         const struct lmpi_iov *iov)
 {
     char *local = move->origin.address + iov->here;
@@ -49,9 +49,19 @@ static int move_far_iov(struct lmpi_target *target, const struct lmpi_operation 
     return status;
 }
 
+/* Most pieces are one word. */
+static inline void copy_iov(char *to, MPI_Aint to_step, const char *from, MPI_Aint from_step,
+                            const struct lmpi_iov *iov)
+{
+    if (iov->count == 1 && iov->bytes == 8)
+        memcpy(to, from, 8);
+    else
+        copy_blocks(to, to_step, from, from_step, iov->bytes, iov->count);
+}
+
 /* Moves data between the pieces of two datatypes. */
-static int move_iov(struct lmpi_target *target, const struct lmpi_operation *move, struct lmpi_iterator *local,
-                    MPI_Aint disp, struct lmpi_iterator *remote)
+static int move_iov(struct lmpi_target *target, struct lmpi_operation *move, struct lmpi_iterator *local, MPI_Aint disp,
+                    struct lmpi_iterator *remote)
 {
     struct lmpi_iov next;
     int status = MPI_SUCCESS;
@@ -60,18 +70,17 @@ static int move_iov(struct lmpi_target *target, const struct lmpi_operation *mov
         if (!near)
             status = move_far_iov(target, move, disp, &next);
         else if (move->what == LMPI_PUT)
-            copy_blocks(near, next.there_step, here, next.here_step, next.bytes, next.count);
+            copy_iov(near, next.there_step, here, next.here_step, &next);
         else
-            copy_blocks(here, next.here_step, near, next.there_step, next.bytes, next.count);
+            copy_iov(here, next.here_step, near, next.there_step, &next);
     }
     return status;
 }
 
-int lmpi_move(struct lmpi_window *window, const struct lmpi_operation *move)
+int lmpi_move(struct lmpi_window *window, struct lmpi_operation *move)
 {
     const struct lmpi_type *local = lmpi_type(move->origin.type), *remote = lmpi_type(move->type);
     struct lmpi_target *target = &window->target[move->rank];
-    struct lmpi_operation run = *move;
     struct lmpi_iterator here, there;
     struct uccs_op storage;
     MPI_Aint at;
@@ -89,9 +98,9 @@ int lmpi_move(struct lmpi_window *window, const struct lmpi_operation *move)
     struct lmpi_level here_levels[local->depth + 1], there_levels[remote->depth + 1];
     lmpi_iterator_begin(&here, local, (size_t)move->origin.count, here_levels);
     lmpi_iterator_begin(&there, remote, (size_t)move->count, there_levels);
-    run.options =
+    move->options =
         lmpi_issue(window, move, move->later, move->what == LMPI_GET && target->far_ops == LMPI_FAR_ANSWERED, &storage);
-    return move_iov(target, &run, &here, at, &there);
+    return move_iov(target, move, &here, at, &there);
 }
 
 /* Returns the target and the place there of dense data, or null when the general way is due. Looks at nothing but what this
