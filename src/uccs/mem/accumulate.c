@@ -430,20 +430,27 @@ static int change_stripe(const struct uccs_accumulate_op *change, const struct u
 int uccs_accumulate_apply_pieces(const struct uccs_accumulate_op *change, const struct uccs_accumulate_target *place,
                                  const struct uccs_piece *pieces, size_t n)
 {
-    const int shift = __builtin_ctzll(uccs_type_size((enum uccs_type)change->type));
+    const size_t size = uccs_accumulate_size(change->type);
+    const int shift = __builtin_ctzll(size);
+    const bool by_atomics = uccs_accumulate_atomic(change, place->domain, 0);
     int status = UCCS_OK;
     for (size_t i = 0, some; i < n && status == UCCS_OK; i += some) {
-        struct uccs_accumulate_target at = *place;
-        const struct uccs_accumulate_op one = {change->type, change->how, pieces[i].length >> shift};
-        at.address += pieces[i].offset;
-        at.here = at.here ? (char *)at.here + pieces[i].offset : 0;
+        const struct uccs_piece *piece = &pieces[i];
+        const uint64_t address = place->address + piece->offset;
+        char *here = place->here ? (char *)place->here + piece->offset : 0;
+        const struct uccs_accumulate_op one = {change->type, change->how, piece->length >> shift};
         some = 1;
-        if (uccs_accumulate_atomic(&one, at.domain, at.address))
-            apply_atomics(&one, at.here, pieces[i].local, 0);
-        else if ((some = pieces_in_stripe(place->address, pieces + i, n - i)))
-            status = change_stripe(change, place, pieces + i, some);
-        else
-            status = change_under_locks(&one, &at, pieces[i].local, 0), some = 1;
+        if (by_atomics && !(address & (size - 1))) {
+            if (piece->length == size)
+                atomics[change->type][change->how](here, piece->local, 0, 1);
+            else
+                apply_atomics(&one, here, piece->local, 0);
+        } else if ((some = pieces_in_stripe(place->address, piece, n - i))) {
+            status = change_stripe(change, place, piece, some);
+        } else {
+            const struct uccs_accumulate_target at = {place->owner, place->domain, address, here, place->memory};
+            status = change_under_locks(&one, &at, piece->local, 0), some = 1;
+        }
     }
     return status;
 }
