@@ -1,8 +1,9 @@
-/* What all files of the layer know of this process (struct lmpi_process), and the endpoints of the context. */
+/* What all files of the layer know of this process (struct lmpi_process), the MPI's own functions, and the endpoints of the context. */
 #include "mpi/core/process.h"
 
 #include "mpi/core/real.h"
 
+#include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,4 +60,24 @@ void lmpi_unreachable(const char *what, int world_rank, int status)
     lmpi_log("%s of rank %d cannot be reached: %s", what, world_rank, uccs_status_text(status));
     lmpi_process.aborting = true;
     lmpi_real.Abort(MPI_COMM_WORLD, 1);
+}
+
+struct lmpi_real lmpi_real;
+
+static void *find_behind(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    if (!found) {
+        fprintf(stderr, "lateral-mpi: the MPI behind this library lacks %s; is it " LMPI_MPI "?\n", name);
+        abort();
+    }
+    return found;
+}
+
+/* Before the program's own constructors, which may call MPI. */
+__attribute__((constructor(101))) static void find_all(void)
+{
+#define LMPI_ROW(name) lmpi_real.name = (__typeof__(lmpi_real.name))find_behind("PMPI_" #name);
+#include "mpi/core/taken.def"
+#undef LMPI_ROW
 }

@@ -1,4 +1,3 @@
-#include "mpi/core/progress.h"
 
 #include "mpi/core/process.h"
 #include "mpi/core/real.h"

@@ -3,11 +3,9 @@
 #include "mpi/core/process.h"
 #include "mpi/core/real.h"
 #include "mpi/memory/block.h"
-#include "mpi/ops/pending.h"
+#include "mpi/ops/operation.h"
 #include "mpi/window/completion.h"
 #include "mpi/window/control.h"
-#include "mpi/window/dup.h"
-#include "mpi/window/info.h"
 #include "mpi/window/window.h"
 
 #include <stdint.h>
@@ -19,10 +17,21 @@
 /* A reason for which no line is printed: the MPI refuses the communicator, so there will be no window. */
 #define NO_WINDOW ""
 
-/* Collective: whether windows of a communicator can be ours. Returns null, or why not; the same at all ranks. */
+/* Returns the ranks in MPI_COMM_WORLD of a group's members, or null without memory. The caller frees them. */
+static int *find_worlds(MPI_Group group, int size)
+{
+    int *worlds = malloc(2 * (size_t)size * sizeof *worlds);
+    for (int i = 0; i < size && worlds; i++)
+        worlds[size + i] = i;
+    if (worlds)
+        PMPI_Group_translate_ranks(group, size, worlds + size, lmpi_process.world, worlds);
+    return worlds;
+}
+
+/* Whether windows of a communicator can be ours. Returns null, or why not; the same at all ranks. */
 static const char *refuse_comm(MPI_Comm comm)
 {
-    int inter = 0, size = 0;
+    int inter = 0, size = 0, foreign = 0;
     MPI_Group group;
     if (!lmpi_process.running)
         return lmpi_process.why_not;
@@ -30,14 +39,10 @@ static const char *refuse_comm(MPI_Comm comm)
         return NO_WINDOW;
     PMPI_Comm_group(comm, &group);
     PMPI_Group_size(group, &size);
-    int *ranks = malloc(2 * (size_t)size * sizeof *ranks), foreign = 0;
-    for (int i = 0; i < size && ranks; i++)
-        ranks[i] = i;
-    if (ranks)
-        PMPI_Group_translate_ranks(group, size, ranks, lmpi_process.world, ranks + size);
-    for (int i = 0; i < size && ranks; i++)
-        foreign |= ranks[size + i] == MPI_UNDEFINED;
-    free(ranks);
+    int *worlds = find_worlds(group, size);
+    for (int i = 0; i < size && worlds; i++)
+        foreign |= worlds[i] == MPI_UNDEFINED;
+    free(worlds);
     lmpi_real.Group_free(&group);
     return foreign ? "it holds processes of another MPI_COMM_WORLD" : 0;
 }
@@ -212,21 +217,17 @@ static struct lmpi_window *new_window(const struct lmpi_offer *offer, MPI_Comm c
 static const char *reach_all(struct lmpi_window *window, const struct record *records, uccs_memory_t control,
                              bool of_first)
 {
-    int *ranks = malloc(2 * (size_t)window->ranks * sizeof *ranks);
-    const char *why = ranks && window->target && window->peer ? 0 : "no memory";
-    if (!why) {
-        for (int i = 0; i < window->ranks; i++)
-            ranks[i] = i;
-        PMPI_Group_translate_ranks(window->group, window->ranks, ranks, lmpi_process.world, ranks + window->ranks);
+    int *worlds = find_worlds(window->group, window->ranks);
+    const char *why = worlds && window->target && window->peer ? 0 : "no memory";
+    if (!why)
         window->peer[window->rank].memory = control;
-    }
     for (int i = 0; i < window->ranks && !why; i++)
-        why = reach_peer(window, i, ranks[window->ranks + i], &records[i]);
+        why = reach_peer(window, i, worlds[i], &records[i]);
     for (int i = 0; i < window->ranks && !why; i++)
         why = reach_memory(window, i, of_first ? 0 : i, &records[i]);
     if (!why && window->has_remote && uccs_lock_admit_guests(control, LMPI_WORD(lock)) != UCCS_OK)
         why = "its lock has no guests"; /* of MPI_Win_lock_all; the ranks meet once more before they lock */
-    free(ranks);
+    free(worlds);
     return why;
 }
 

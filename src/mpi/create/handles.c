@@ -6,8 +6,6 @@
 #include "mpi/create/create.h"
 #include "mpi/memory/block.h"
 #include "mpi/window/control.h"
-#include "mpi/window/dup.h"
-#include "mpi/window/info.h"
 #include "mpi/window/completion.h"
 #include "mpi/window/window.h"
 #include "mpix_rma.h"

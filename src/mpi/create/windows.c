@@ -4,7 +4,6 @@
 #include "mpi/create/create.h"
 #include "mpi/window/completion.h"
 #include "mpi/window/control.h"
-#include "mpi/window/dup.h"
 #include "mpi/window/window.h"
 
 #include <limits.h>

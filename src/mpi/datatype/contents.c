@@ -1,4 +1,4 @@
-#include "mpi/datatype/contents.h"
+#include "mpi/datatype/type.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  * A draft holds the nodes that loops refer to (`body`) and the sequence under construction (`top`). A node refers to earlier
  * nodes of the body alone. Neighbouring pieces become one, and equal nodes a constant distance apart become one loop. */
 
-#include "mpi/datatype/contents.h"
 #include "mpi/datatype/type.h"
 
 #include <float.h>

@@ -1,4 +1,3 @@
-#include "mpi/datatype/op.h"
 
 #include "mpi/datatype/type.h"
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <uccs.h>
 
 /* Pieces of `bytes` bytes, or loops over other nodes, repeated at a constant distance. */
 struct lmpi_loop {
@@ -94,5 +95,43 @@ static inline const struct lmpi_type *lmpi_type_filled(MPI_Datatype type)
 
 /* Sets the first byte and the end of the data of `count` elements, relative to the buffer's address. */
 void lmpi_type_span(const struct lmpi_type *type, size_t count, MPI_Aint *low, MPI_Aint *high);
+
+/* ---- contents.c: what a datatype was made from, in one form for constructors of small and of large counts ---- */
+
+struct lmpi_contents {
+    int combiner;
+    int n_types;
+    MPI_Aint *numbers;   /* the integers of MPI_Type_get_contents */
+    MPI_Aint *addresses; /* its addresses */
+    MPI_Datatype *types;
+};
+
+/* Returns the combiner of a datatype, or MPI_UNDEFINED when it is none. */
+int lmpi_combiner(MPI_Datatype type);
+/* The datatype has no constructor. */
+bool lmpi_combiner_is_plain(int combiner);
+
+/* Fills *contents for a datatype that has a constructor. Returns false without memory, or when it is none; lmpi_contents_free
+ * is due in any case. */
+bool lmpi_contents_get(MPI_Datatype type, struct lmpi_contents *contents);
+void lmpi_contents_free(struct lmpi_contents *contents);
+
+/* ---- op.c: predefined operations of accumulates, in the words of the substrate ---- */
+
+struct lmpi_op {
+    enum uccs_reduction how;
+    enum uccs_type type;
+    size_t unit;  /* bytes of an element of that type */
+    bool is_copy; /* of bytes without a type */
+};
+
+/* Fills *op for an operation on elements of a datatype. Returns MPI_SUCCESS, or MPI_ERR_OP or MPI_ERR_TYPE where the
+ * standard does not define it. Without `any` elements, every operation that MPI defines is right. */
+int lmpi_op_of(MPI_Op op, const struct lmpi_type *type, bool any, struct lmpi_op *found);
+
+/* The integer type of an element for compare_and_swap. Returns its bytes, or 0 when the standard does not allow it. */
+size_t lmpi_op_swaps(const struct lmpi_type *type);
+/* The accumulate that runs as a swap of that many bytes does: intrinsic or not. */
+struct lmpi_op lmpi_op_like_swap(size_t bytes);
 
 #endif

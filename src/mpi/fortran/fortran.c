@@ -60,7 +60,7 @@ static int key_of(MPI_Fint key)
 
 typedef void fortran_get(MPI_Fint *win, MPI_Fint *key, MPI_Aint *value, MPI_Fint *flag, MPI_Fint *error);
 
-LMPI_EXPORT void mpi_win_get_attr_(MPI_Fint *win, MPI_Fint *key, MPI_Aint *value, MPI_Fint *flag, MPI_Fint *error);
+LMPI_EXPORT fortran_get mpi_win_get_attr_;
 void mpi_win_get_attr_(MPI_Fint *win, MPI_Fint *key, MPI_Aint *value, MPI_Fint *flag, MPI_Fint *error)
 {
     static fortran_get *behind;
@@ -75,20 +75,22 @@ void mpi_win_get_attr_(MPI_Fint *win, MPI_Fint *key, MPI_Aint *value, MPI_Fint *
         *error = MPI_SUCCESS;
 }
 
-#define ALIAS(name) LMPI_EXPORT extern __typeof__(mpi_win_get_attr_) name __attribute__((alias("mpi_win_get_attr_")))
-ALIAS(mpi_win_get_attr);
-ALIAS(mpi_win_get_attr__);
-ALIAS(MPI_WIN_GET_ATTR);
-ALIAS(pmpi_win_get_attr_);
-ALIAS(pmpi_win_get_attr);
-ALIAS(pmpi_win_get_attr__);
-ALIAS(PMPI_WIN_GET_ATTR);
+/* A compiler's names of a function, and PMPI's. */
+#define FORTRAN_NAME(type, name, target) LMPI_EXPORT extern type name __attribute__((alias(#target)))
+#define FORTRAN_NAMES(type, lower, upper, target) \
+    FORTRAN_NAME(type, mpi_##lower, target);      \
+    FORTRAN_NAME(type, mpi_##lower##__, target);  \
+    FORTRAN_NAME(type, MPI_##upper, target);      \
+    FORTRAN_NAME(type, pmpi_##lower##_, target);  \
+    FORTRAN_NAME(type, pmpi_##lower, target);     \
+    FORTRAN_NAME(type, pmpi_##lower##__, target); \
+    FORTRAN_NAME(type, PMPI_##upper, target)
+FORTRAN_NAMES(fortran_get, win_get_attr, WIN_GET_ATTR, mpi_win_get_attr_);
 
 typedef void fortran_set(MPI_Fint *win, MPI_Fint *key, MPI_Aint *value, MPI_Fint *error);
 
-/* The module mpi_f08 calls this name, and the other names mean it too. */
-LMPI_EXPORT fortran_set ompi_win_set_attr_f;
-void ompi_win_set_attr_f(MPI_Fint *win, MPI_Fint *key, MPI_Aint *value, MPI_Fint *error)
+LMPI_EXPORT fortran_set mpi_win_set_attr_;
+void mpi_win_set_attr_(MPI_Fint *win, MPI_Fint *key, MPI_Aint *value, MPI_Fint *error)
 {
     static fortran_set *behind;
     mark_window(PMPI_Win_f2c(*win));
@@ -96,16 +98,8 @@ void ompi_win_set_attr_f(MPI_Fint *win, MPI_Fint *key, MPI_Aint *value, MPI_Fint
         behind = (fortran_set *)find_behind("pmpi_win_set_attr_");
     behind(win, key, value, error);
 }
-
-#define SET_ALIAS(name) LMPI_EXPORT extern fortran_set name __attribute__((alias("ompi_win_set_attr_f")))
-SET_ALIAS(mpi_win_set_attr);
-SET_ALIAS(mpi_win_set_attr_);
-SET_ALIAS(mpi_win_set_attr__);
-SET_ALIAS(MPI_WIN_SET_ATTR);
-SET_ALIAS(pmpi_win_set_attr);
-SET_ALIAS(pmpi_win_set_attr_);
-SET_ALIAS(pmpi_win_set_attr__);
-SET_ALIAS(PMPI_WIN_SET_ATTR);
+FORTRAN_NAMES(fortran_set, win_set_attr, WIN_SET_ATTR, mpi_win_set_attr_);
+FORTRAN_NAME(fortran_set, ompi_win_set_attr_f, mpi_win_set_attr_); /* of the module mpi_f08 */
 
 #elif !defined MPI_ABI /* Fortran has no part in the binary interface of MPI 5 */
 

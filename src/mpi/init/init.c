@@ -1,9 +1,8 @@
 #include "mpi/core/process.h"
-#include "mpi/core/progress.h"
 #include "mpi/core/real.h"
 #include "mpi/datatype/type.h"
 #include "mpi/init/init.h"
-#include "mpi/window/dup.h"
+#include "mpi/window/window.h"
 #include "mpi/window/completion.h"
 
 #include <limits.h>

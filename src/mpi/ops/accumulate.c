@@ -2,7 +2,6 @@
  * byte, whoever reaches it and by whatever window. */
 #include "mpi/core/real.h"
 #include "mpi/datatype/iterator.h"
-#include "mpi/datatype/op.h"
 #include "mpi/datatype/type.h"
 #include "mpi/ops/operation.h"
 #include "mpi/window/completion.h"

@@ -1,7 +1,6 @@
 /* MPI_Fetch_and_op and MPI_Compare_and_swap. An aligned integer in mapped memory is one instruction of the processor
  * where the substrate says that its accumulates are the same; all else is an accumulate of one element. */
 #include "mpi/core/real.h"
-#include "mpi/datatype/op.h"
 #include "mpi/datatype/type.h"
 #include "mpi/ops/operation.h"
 #include "mpi/window/completion.h"

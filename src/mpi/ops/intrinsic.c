@@ -1,6 +1,5 @@
 /* MPIX_Win_op_intrinsic, and what LATERAL_CHECK makes of its answer. */
 #include "mpi/core/process.h"
-#include "mpi/datatype/op.h"
 #include "mpi/datatype/type.h"
 #include "mpi/ops/operation.h"
 #include "mpi/window/window.h"

@@ -4,7 +4,6 @@
  * is stored or read (release; acquire in the functions that look at it). An operation to another node carries the word as
  * its signal, so data and notification are one message. */
 #include "mpi/ops/operation.h"
-#include "mpi/ops/pending.h"
 #include "mpi/window/completion.h"
 #include "mpi/window/control.h"
 #include "mpi/window/window.h"
@@ -14,11 +13,6 @@
 #include <stdlib.h>
 
 /* --- The origin's side */
-
-static struct lmpi_window *root_of(struct lmpi_window *window)
-{
-    return window->parent ? window->parent : window;
-}
 
 /* Notifies behind an operation of several parts, or of none. */
 static int raise_behind(const struct lmpi_target *target, const struct lmpi_peer *peer, size_t at,
@@ -38,7 +32,7 @@ int lmpi_notify(struct lmpi_window *window, struct lmpi_operation *operation)
     if (status != MPI_SUCCESS)
         return status;
     const struct lmpi_target *target = &window->target[rank];
-    const struct lmpi_peer *peer = &root_of(window)->peer[rank];
+    const struct lmpi_peer *peer = &lmpi_window_first(window)->peer[rank];
     if (operation->id < 0 || (uint32_t)operation->id >= peer->ids)
         return MPI_ERR_ARG;
     const size_t at = lmpi_notify_word(window->ranks, operation->id);
@@ -62,7 +56,7 @@ int lmpi_notify(struct lmpi_window *window, struct lmpi_operation *operation)
 /* Returns this rank's word of a number, or null when there is none. */
 static uint64_t *word_of(struct lmpi_window *window, int id)
 {
-    const struct lmpi_window *first = root_of(window);
+    const struct lmpi_window *first = lmpi_window_first(window);
     const struct lmpi_peer *own = &first->peer[first->rank];
     if (id < 0 || (uint32_t)id >= own->ids)
         return 0;
@@ -73,7 +67,7 @@ static int wait_notify(struct lmpi_window *window, int id, long count, MPI_Reque
 {
     const struct lmpi_pending wanted = {.word = word_of(window, id),
                                         .least = count,
-                                        .owner = root_of(window),
+                                        .owner = lmpi_window_first(window),
                                         .cancels = true};
     if (!wanted.word || !request)
         return MPI_ERR_ARG;

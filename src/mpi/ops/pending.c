@@ -2,9 +2,8 @@
  * MPICH's call the poll function of a request that they are about; MPI_Waitall calls the wait function, which has to
  * move all messages. (Latham et al.: Extending the MPI-2 Generalized Request Interface, EuroPVM/MPI 2007.) So the
  * threads of the program alone complete requests, and any level of thread support will do. */
-#include "mpi/ops/pending.h"
+#include "mpi/ops/operation.h"
 
-#include "mpi/core/progress.h"
 #include "mpi/core/real.h"
 #include "mpi/core/process.h"
 
@@ -168,36 +167,22 @@ static int wait_for(int count, void **states, double timeout, MPI_Status *status
 }
 
 /* MPICH's own forms do not call the poll functions. */
-LMPI_EXPORT int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
-{
-    poll_all();
-    return lmpi_real.Request_get_status(request, flag, status);
-}
-LMPI_NAME(Request_get_status);
+#define POLLED(name, arguments, ...)        \
+    LMPI_EXPORT int MPI_##name(__VA_ARGS__) \
+    {                                       \
+        poll_all();                         \
+        return lmpi_real.name arguments;    \
+    }                                       \
+    LMPI_NAME(name)
 
+POLLED(Request_get_status, (request, flag, status), MPI_Request request, int *flag, MPI_Status *status);
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION > 0)
-LMPI_EXPORT int MPI_Request_get_status_all(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
-{
-    poll_all();
-    return lmpi_real.Request_get_status_all(count, requests, flag, statuses);
-}
-LMPI_NAME(Request_get_status_all);
-
-LMPI_EXPORT int MPI_Request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag,
-                                           MPI_Status *status)
-{
-    poll_all();
-    return lmpi_real.Request_get_status_any(count, requests, index, flag, status);
-}
-LMPI_NAME(Request_get_status_any);
-
-LMPI_EXPORT int MPI_Request_get_status_some(int incount, const MPI_Request requests[], int *outcount, int indices[],
-                                            MPI_Status statuses[])
-{
-    poll_all();
-    return lmpi_real.Request_get_status_some(incount, requests, outcount, indices, statuses);
-}
-LMPI_NAME(Request_get_status_some);
+POLLED(Request_get_status_all, (count, requests, flag, statuses), int count, const MPI_Request requests[], int *flag,
+       MPI_Status statuses[]);
+POLLED(Request_get_status_any, (count, requests, index, flag, status), int count, const MPI_Request requests[],
+       int *index, int *flag, MPI_Status *status);
+POLLED(Request_get_status_some, (incount, requests, outcount, indices, statuses), int incount,
+       const MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]);
 #endif
 
 static void find_polled(void)

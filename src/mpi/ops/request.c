@@ -4,7 +4,6 @@
  * MPI_Wait and its kin need not be ours. */
 #include "mpi/core/process.h"
 #include "mpi/ops/operation.h"
-#include "mpi/ops/pending.h"
 #include "mpi/window/control.h"
 #include "mpi/window/window.h"
 
@@ -30,11 +29,6 @@ int lmpi_request_finish(int status, MPI_Request *request)
     return status == MPI_SUCCESS ? PMPI_Isend(0, 0, MPI_BYTE, MPI_PROC_NULL, 0, lmpi_process.self, request) : status;
 }
 
-static const struct lmpi_peer *peer_of(const struct lmpi_window *window, int rank)
-{
-    return &(window->parent ? window->parent : window)->peer[rank];
-}
-
 /* An operation of several parts, or of none, is complete when a read behind it is. */
 static int run_parts(struct lmpi_window *window, struct lmpi_operation *operation, struct remote_request *remote,
                      struct uccs_op *options)
@@ -44,8 +38,8 @@ static int run_parts(struct lmpi_window *window, struct lmpi_operation *operatio
     options->ordered = options->nonblocking = 1;
     return status != MPI_SUCCESS
                ? status
-               : lmpi_class_of(uccs_atomic(target->endpoint, peer_of(window, operation->rank)->memory, LMPI_WORD(lock),
-                                           8, UCCS_ATOMIC_FETCH, 0, 0, &remote->old, options));
+               : lmpi_class_of(uccs_atomic(target->endpoint, lmpi_window_first(window)->peer[operation->rank].memory,
+                                           LMPI_WORD(lock), 8, UCCS_ATOMIC_FETCH, 0, 0, &remote->old, options));
 }
 
 static int start_pending(struct lmpi_window *window, struct lmpi_operation *operation, MPI_Request *request)
@@ -60,7 +54,7 @@ static int start_pending(struct lmpi_window *window, struct lmpi_operation *oper
     options.complete = complete_remote;
     options.argument = remote;
     /* Messages to another node are in order; what a process of this node is to execute waits. */
-    options.nonblocking = lmpi_fetches(operation) && !peer_of(window, rank)->control;
+    options.nonblocking = lmpi_fetches(operation) && !lmpi_window_first(window)->peer[rank].control;
     int status = lmpi_is_whole(operation) ? lmpi_run(window, operation, &options)
                                           : run_parts(window, operation, remote, &options);
     if (status != MPI_SUCCESS) {
@@ -69,7 +63,7 @@ static int start_pending(struct lmpi_window *window, struct lmpi_operation *oper
     }
     if (!lmpi_pending_is_done(&remote->pending) && lmpi_pending_start(&remote->pending, request))
         return MPI_SUCCESS;
-    lmpi_await(&remote->completed, 1, window->parent ? window->parent : window, rank);
+    lmpi_await(&remote->completed, 1, lmpi_window_first(window), rank);
     status = remote->pending.status;
     free(remote);
     return lmpi_request_finish(status, request);

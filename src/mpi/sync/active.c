@@ -1,10 +1,9 @@
 /* Active epochs: MPI_Win_fence; post, start, complete, wait and test. A post is a word of each origin that counts the posts of this
  * rank; a complete adds one to a word of each target. Counts only grow, so epochs cannot be confused. */
-#include "mpi/core/progress.h"
+#include "mpi/core/process.h"
 #include "mpi/core/real.h"
 #include "mpi/window/completion.h"
 #include "mpi/window/control.h"
-#include "mpi/window/dup.h"
 #include "mpi/window/window.h"
 
 #include <stdint.h>

@@ -12,7 +12,6 @@
 #include "mpi/core/real.h"
 #include "mpi/window/completion.h"
 #include "mpi/window/control.h"
-#include "mpi/window/dup.h"
 #include "mpi/window/window.h"
 
 /* The common case of MPI_Win_lock and unlock: a window without duplicates, no other epoch, a rank of this node, and any

@@ -120,7 +120,7 @@ static unsigned kinds_at(const struct lmpi_window *window, int first, int n)
 {
     bool wait = false;
     if (window->has_dups && !window->of_memhandle)
-        return __atomic_load_n(window->parent ? &window->parent->kinds : &window->kinds, __ATOMIC_RELAXED);
+        return __atomic_load_n(&lmpi_window_first(window)->kinds, __ATOMIC_RELAXED);
     for (int i = first; i < first + n && window->has_remote && !wait; i++)
         wait = window->target[i].far_ops;
     return wait ? 1u << window->kind : 0;

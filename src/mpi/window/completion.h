@@ -9,7 +9,7 @@
  * operation is a fetch. */
 static inline void lmpi_mark_far(struct lmpi_window *window, struct lmpi_target *target, bool answered)
 {
-    struct lmpi_window *first = window->parent ? window->parent : window;
+    struct lmpi_window *first = lmpi_window_first(window);
     unsigned bit = 1u << window->kind;
     int rank = (int)(target - window->target);
     if (first->open & LMPI_OPEN_LOCK_ALL &&

@@ -6,7 +6,6 @@
 #define MPI_WINDOW_CONTROL_H
 
 #include "mpi/core/process.h"
-#include "mpi/core/progress.h"
 #include "mpi/window/window.h"
 
 #include <stddef.h>

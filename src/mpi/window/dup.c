@@ -1,9 +1,7 @@
 /* Children are kept for later ones with their handles, because the MPI takes several microseconds to make a handle. */
-#include "mpi/window/dup.h"
 
 #include "mpi/core/real.h"
 #include "mpi/window/completion.h"
-#include "mpi/window/info.h"
 #include "mpi/window/window.h"
 #include "mpix_rma.h"
 
@@ -46,7 +44,7 @@ static bool has_far(const struct lmpi_window *window)
 
 void lmpi_window_set_kind(struct lmpi_window *window, unsigned kind)
 {
-    const struct lmpi_window *first = window->parent ? window->parent : window;
+    const struct lmpi_window *first = lmpi_window_first(window);
     if (kind == window->kind)
         return;
     bool far = has_far(window);
@@ -93,7 +91,7 @@ static bool reserve_targets(struct lmpi_window *child, int ranks)
 
 struct lmpi_window *lmpi_child_new(struct lmpi_window *parent, MPI_Info info)
 {
-    struct lmpi_window *first = parent->parent ? parent->parent : parent, *child = lmpi_window_new();
+    struct lmpi_window *first = lmpi_window_first(parent), *child = lmpi_window_new();
     MPI_Errhandler handler;
     if (!child || child->handle == MPI_WIN_NULL || !reserve_targets(child, first->ranks)) {
         if (child)

@@ -1,4 +1,3 @@
-#include "mpi/window/info.h"
 
 #include "mpi/core/process.h"
 #include "mpi/core/real.h"
@@ -127,7 +126,7 @@ static void add_kind(MPI_Info info, unsigned kind)
 /* The same of what the window's creation has decided. */
 static void add_creation(MPI_Info info, const struct lmpi_window *window)
 {
-    const struct lmpi_window *first = window->parent ? window->parent : window;
+    const struct lmpi_window *first = lmpi_window_first(window);
     const bool pieces = window->flavor == MPI_WIN_FLAVOR_SHARED && !window->of_first;
     char text[24];
     snprintf(text, sizeof text, "%u", (unsigned)first->peer[first->rank].ids);
