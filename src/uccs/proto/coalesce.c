@@ -83,6 +83,11 @@ bool proto_coalesce_fits(size_t bytes)
     return bytes <= PROTO_BATCH_BYTES / 4;
 }
 
+bool proto_coalesce_fits_flush(size_t bytes)
+{
+    return bytes <= PROTO_BATCH_BYTES - 2 * sizeof(struct entry);
+}
+
 void proto_coalesce_add(struct proto_coalescer *coalescer, struct proto_send *send)
 {
     struct proto_worker *worker = send->worker;

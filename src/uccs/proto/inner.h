@@ -277,6 +277,8 @@ void proto_arrived(void *worker, const struct transport_message *message);
 
 /* coalesce.c. fits returns true when a message of this size may be batched. */
 bool proto_coalesce_fits(size_t bytes);
+/* The same for one that brings its flush along: to copy it costs less than a message. Whole words. */
+bool proto_coalesce_fits_flush(size_t bytes);
 /* Copies header and data to the coalescer and frees `send`. */
 void proto_coalesce_add(struct proto_coalescer *coalescer, struct proto_send *send);
 void proto_coalesce_push(struct proto_coalescer *coalescer, struct proto_worker *worker);

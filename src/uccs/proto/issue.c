@@ -46,7 +46,8 @@ static void issue_message(struct proto_send *send)
 {
     struct proto_peer *peer = send->peer;
     const bool first = proto_point_reaches(peer->answered, peer->all.issued);
-    const bool flushes = first && peer->alone && send->counts && !send->later && proto_coalesce_fits(send->bytes);
+    const bool leaves = !send->later || !proto_coalesce_fits(send->bytes);
+    const bool flushes = first && peer->alone && send->counts && leaves && proto_coalesce_fits_flush(send->bytes);
     send->later |= send->joins && !first;
     order_message(send);
     if (lat_unlikely(flushes)) {
