@@ -43,16 +43,13 @@ static void own_keys(MPI_Win win, int *state)
         CHECK(!found);
         OK(MPI_Win_set_attr(win, key[i], &state[i]));
     }
-    for (int i = 0; i < 3; i++) {
-        OK(MPI_Win_get_attr(win, key[i], &value, &found));
-        CHECK(found && value == &state[i]);
-    }
     OK(MPI_Win_delete_attr(win, key[1]));
     CHECK_EQ(deleted, 1);
-    OK(MPI_Win_get_attr(win, key[1], &value, &found));
-    CHECK(!found);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
+        OK(MPI_Win_get_attr(win, key[i], &value, &found));
+        CHECK(i == 1 ? !found : found && value == &state[i]);
         OK(MPI_Win_free_keyval(&key[i]));
+    }
 }
 
 int main(void)
@@ -71,5 +68,13 @@ int main(void)
     OK(MPI_Win_free(&win));
     CHECK(win == MPI_WIN_NULL);
     CHECK_EQ(deleted, 3);
+    for (int i = 0; i < 3; i++) { /* each window begins with the standard's handler */
+        MPI_Errhandler handler;
+        OK(MPI_Win_create(words, sizeof words, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+        OK(MPI_Win_get_errhandler(win, &handler));
+        CHECK(handler == MPI_ERRORS_ARE_FATAL);
+        OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+        OK(MPI_Win_free(&win));
+    }
     return check_pass();
 }
