@@ -17,8 +17,8 @@
 /* What each does to a window of the layer. */
 #define OLD .op = op, .result = {result, result_count, result_type}
 #define CALL(kind, ...) lmpi_call(window, LMPI_OPERATION(kind, __VA_ARGS__))
-#define START(kind, ...) lmpi_request_start(window, LMPI_OPERATION(kind, __VA_ARGS__), request)
-#define START_REMOTE(kind, ...) lmpi_request_start_remote(window, LMPI_OPERATION(kind, __VA_ARGS__), request)
+#define START(kind, ...) lmpi_request_start(window, LMPI_OPERATION(kind, __VA_ARGS__), false, request)
+#define START_REMOTE(kind, ...) lmpi_request_start(window, LMPI_OPERATION(kind, __VA_ARGS__), true, request)
 #define NOTIFY(kind, ...) lmpi_notify(window, LMPI_OPERATION(kind, .id = notify_id, __VA_ARGS__))
 
 #define FORM(name, ours, arguments, ...) LMPI_TAKE(name, lmpi_window, ours, arguments, __VA_ARGS__)
@@ -48,10 +48,10 @@ LMPI_OURS(Rraccumulate, START_REMOTE(ACCUMULATE, .op = op), SOURCE(int), TARGET(
           MPI_Request *request);
 LMPI_OURS(Rrget_accumulate, START_REMOTE(GET_ACCUMULATE, OLD), SOURCE(int), RESULT(int), TARGET(int), MPI_Op op,
           MPI_Win win, MPI_Request *request);
-LMPI_OURS(Rrfetch_and_op, lmpi_request_start_remote(window, LMPI_ELEMENT(GET_ACCUMULATE, .op = op), request),
+LMPI_OURS(Rrfetch_and_op, lmpi_request_start(window, LMPI_ELEMENT(GET_ACCUMULATE, .op = op), true, request),
           const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win,
           MPI_Request *request);
-LMPI_OURS(Rrcompare_and_swap, lmpi_request_start_remote(window, LMPI_ELEMENT(SWAP, .compare = compare), request),
+LMPI_OURS(Rrcompare_and_swap, lmpi_request_start(window, LMPI_ELEMENT(SWAP, .compare = compare), true, request),
           const void *origin, const void *compare, void *result, MPI_Datatype type, int rank, MPI_Aint disp,
           MPI_Win win, MPI_Request *request);
 LMPI_OURS(Put_notify, NOTIFY(PUT), SOURCE(int), TARGET(int), int notify_id, MPI_Win win);

@@ -110,9 +110,8 @@ struct lmpi_op;
 bool lmpi_promise_kept(const struct lmpi_window *window, int rank, MPI_Aint at, const struct lmpi_op *op, size_t count);
 
 /* request.c: the request forms. They return an error class.
- * start: of MPI, whose request says that the buffers are free. start_remote: it says that the operation is complete at the target. */
-int lmpi_request_start(struct lmpi_window *window, struct lmpi_operation *operation, MPI_Request *request);
-int lmpi_request_start_remote(struct lmpi_window *window, struct lmpi_operation *operation, MPI_Request *request);
+ * remote: it says that the operation is complete at the target; else, as MPI's, that the buffers are free. */
+int lmpi_request_start(struct lmpi_window *window, struct lmpi_operation *operation, bool remote, MPI_Request *request);
 /* Makes a request that is complete, unless the operation has failed. Returns an error class. */
 int lmpi_request_finish(int status, MPI_Request *request);
 

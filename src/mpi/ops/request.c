@@ -97,31 +97,19 @@ static int check_form(const struct lmpi_window *window, struct lmpi_operation *o
     return (window->open | window->target[rank].open) & LMPI_PASSIVE ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
 }
 
-int lmpi_request_start_remote(struct lmpi_window *window, struct lmpi_operation *operation, MPI_Request *request)
+int lmpi_request_start(struct lmpi_window *window, struct lmpi_operation *operation, bool remote, MPI_Request *request)
 {
-    const int rank = operation->rank;
     int status = check_form(window, operation, request);
-    if (status != MPI_SUCCESS || rank == MPI_PROC_NULL)
+    if (status != MPI_SUCCESS || operation->rank == MPI_PROC_NULL)
         return lmpi_request_finish(status, request);
-    if (!window->target[rank].local && lmpi_pending_works())
+    const bool far = !window->target[operation->rank].local, updates = operation->what == LMPI_ACCUMULATE;
+    if (far && (remote || lmpi_fetches(operation)) && lmpi_pending_works())
         return start_pending(window, operation, request);
-    status = window->target[rank].local ? lmpi_run(window, operation, 0) : run_and_wait(window, operation, true);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    return lmpi_request_finish(status, request);
-}
-
-int lmpi_request_start(struct lmpi_window *window, struct lmpi_operation *operation, MPI_Request *request)
-{
-    const int rank = operation->rank;
-    int status = check_form(window, operation, request);
-    if (status != MPI_SUCCESS || rank == MPI_PROC_NULL)
-        return lmpi_request_finish(status, request);
-    const bool far = !window->target[rank].local;
-    if (far && lmpi_fetches(operation) && lmpi_pending_works())
-        return start_pending(window, operation, request);
-    const bool moves = operation->what == LMPI_PUT || operation->what == LMPI_GET;
-    operation->later =
-        operation->what == LMPI_ACCUMULATE; /* small operands are copied, of others the source is free on return */
-    status = far && moves ? run_and_wait(window, operation, false) : lmpi_run(window, operation, 0);
+    operation->later = updates && !remote; /* small operands are copied, and of others the source is free on return */
+    status = far && (remote || operation->what == LMPI_PUT || operation->what == LMPI_GET)
+                 ? run_and_wait(window, operation, remote)
+                 : lmpi_run(window, operation, 0);
+    if (remote)
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
     return lmpi_request_finish(status, request);
 }

@@ -155,24 +155,22 @@ static inline int check_epoch(const struct lmpi_window *window, int rank)
     return open & LMPI_PASSIVE ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
 }
 
-/* `local`: the program may use its buffers; else the operations are complete at their targets. */
+/* At one target, or at all of them (-1). `local`: the program may use its buffers; else the operations are complete at their targets. */
+static int flush(struct lmpi_window *window, int rank, bool local)
+{
+    const int status = check_epoch(window, rank);
+    if (status != MPI_SUCCESS || !local)
+        return status == MPI_SUCCESS ? lmpi_complete(window, rank) : status;
+    lmpi_complete_local(window, rank);
+    return MPI_SUCCESS;
+}
+
 static int flush_rank(struct lmpi_window *window, int rank, bool local)
 {
     if (__builtin_expect((unsigned)rank >= (unsigned)window->ranks || (window->of_memhandle && rank != window->rank),
                          0))
         return rank == MPI_PROC_NULL ? MPI_SUCCESS : MPI_ERR_RANK;
-    const int status = check_epoch(window, rank);
-    if (local && status == MPI_SUCCESS)
-        lmpi_complete_local(window, rank);
-    return local || status != MPI_SUCCESS ? status : lmpi_complete_at(window, rank);
-}
-
-static int flush_all(struct lmpi_window *window, bool local)
-{
-    const int status = check_epoch(window, -1);
-    if (local && status == MPI_SUCCESS)
-        lmpi_complete_local(window, -1);
-    return local || status != MPI_SUCCESS ? status : lmpi_complete_all(window);
+    return flush(window, rank, local);
 }
 
 static __attribute__((noinline)) int flush_any(int rank, MPI_Win win)
@@ -196,9 +194,9 @@ LMPI_EXPORT int MPI_Win_flush(int rank, MPI_Win win)
 }
 LMPI_NAME(Win_flush);
 
-LMPI_TAKE(Win_flush_all, lmpi_window, flush_all(window, false), (win), MPI_Win win);
+LMPI_TAKE(Win_flush_all, lmpi_window, flush(window, -1, false), (win), MPI_Win win);
 LMPI_TAKE(Win_flush_local, lmpi_window, flush_rank(window, rank, true), (rank, win), int rank, MPI_Win win);
-LMPI_TAKE(Win_flush_local_all, lmpi_window, flush_all(window, true), (win), MPI_Win win);
+LMPI_TAKE(Win_flush_local_all, lmpi_window, flush(window, -1, true), (win), MPI_Win win);
 
 /* Programs that poll their memory call MPI_Win_sync in the loop, so it makes progress. */
 static int sync_memory(void)

@@ -169,18 +169,10 @@ static int flush_targets(struct lmpi_window *window, int rank, bool threads)
     return find_refused(window);
 }
 
-int lmpi_complete_at(struct lmpi_window *window, int rank)
+int lmpi_complete(struct lmpi_window *window, int rank)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (__builtin_expect(window->target[rank].far_ops | (window->has_dups & window->has_remote), 0))
-        return flush_targets(window, rank, !(window->kind & LMPI_THREAD));
-    return MPI_SUCCESS;
-}
-
-int lmpi_complete_all(struct lmpi_window *window)
-{
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    return flush_targets(window, -1, !(window->kind & LMPI_THREAD));
+    return flush_targets(window, rank, !(window->kind & LMPI_THREAD));
 }
 
 int lmpi_complete_threads(struct lmpi_window *window, int rank)

@@ -17,8 +17,7 @@ static inline void lmpi_mark_far(struct lmpi_window *window, struct lmpi_target 
         lmpi_lock_late(first, rank);
     target->far_ops = answered ? LMPI_FAR_ANSWERED : LMPI_FAR_SOME;
     if (window->has_dups && !(__atomic_load_n(&first->kinds, __ATOMIC_RELAXED) & bit))
-        __atomic_fetch_or(&first->kinds, bit,
-                          __ATOMIC_RELAXED); /* read: lmpi_complete_at on the same thread, or later */
+        __atomic_fetch_or(&first->kinds, bit, __ATOMIC_RELAXED); /* read: lmpi_complete on the same thread, or later */
 }
 
 /* How operations to other nodes travel: a stream of the substrate for each kind of window (LMPI_THREAD, LMPI_ORDERED).
@@ -86,8 +85,7 @@ static inline void lmpi_order_issue(const struct lmpi_window *window)
 
 /* Complete this process's operations at one target, or at all of them (-1). They return MPI_SUCCESS, or the error class of
  * an operation that a target has refused since the last call, whatever the rank. */
-int lmpi_complete_at(struct lmpi_window *window, int rank);
-int lmpi_complete_all(struct lmpi_window *window);
+int lmpi_complete(struct lmpi_window *window, int rank);
 /* The same for the operations of all threads, whatever the scope. */
 int lmpi_complete_threads(struct lmpi_window *window, int rank);
 /* The same without the fence behind stores, for a caller that gives a lock back. */
