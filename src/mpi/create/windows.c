@@ -183,21 +183,16 @@ LMPI_EXPORT int MPI_Win_get_attr(MPI_Win win, int key, void *value, int *flag)
 }
 LMPI_NAME(Win_get_attr);
 
-/* A handle window with a name or attributes of the program is not used again. */
 LMPI_EXPORT int MPI_Win_set_attr(MPI_Win win, int key, void *value)
 {
-    struct lmpi_window *window = lmpi_window(win);
-    if (window)
-        window->marked = true;
+    lmpi_window_mark(win);
     return lmpi_real.Win_set_attr(win, key, value);
 }
 LMPI_NAME(Win_set_attr);
 
 LMPI_EXPORT int MPI_Win_set_name(MPI_Win win, const char *name)
 {
-    struct lmpi_window *window = lmpi_window(win);
-    if (window)
-        window->marked = true;
+    lmpi_window_mark(win);
     return lmpi_real.Win_set_name(win, name);
 }
 LMPI_NAME(Win_set_name);

@@ -24,14 +24,6 @@ static bool get_value(MPI_Win win, int key, MPI_Aint *value)
     return false;
 }
 
-/* The program gives a window an attribute. */
-static void mark_window(MPI_Win win)
-{
-    struct lmpi_window *window = lmpi_window(win);
-    if (window)
-        window->marked = true;
-}
-
 static void *find_behind(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
@@ -93,7 +85,7 @@ LMPI_EXPORT fortran_set mpi_win_set_attr_;
 void mpi_win_set_attr_(MPI_Fint *win, MPI_Fint *key, MPI_Aint *value, MPI_Fint *error)
 {
     static fortran_set *behind;
-    mark_window(PMPI_Win_f2c(*win));
+    lmpi_window_mark(PMPI_Win_f2c(*win));
     if (!behind)
         behind = (fortran_set *)find_behind("pmpi_win_set_attr_");
     behind(win, key, value, error);
@@ -129,7 +121,7 @@ LMPI_EXPORT int MPII_Win_set_attr(MPI_Win win, int key, void *value, int kind);
 int MPII_Win_set_attr(MPI_Win win, int key, void *value, int kind)
 {
     static __typeof__(&MPII_Win_set_attr) behind;
-    mark_window(win);
+    lmpi_window_mark(win);
     if (!behind)
         behind = (__typeof__(behind))find_behind("MPII_Win_set_attr");
     return behind(win, key, value, kind);

@@ -172,6 +172,14 @@ static inline struct lmpi_window *lmpi_window(MPI_Win handle)
                                          : lmpi_window_slow(handle);
 }
 
+/* The program gives a window a name or an attribute, so its handle window is not used again. */
+static inline void lmpi_window_mark(MPI_Win handle)
+{
+    struct lmpi_window *window = lmpi_window(handle);
+    if (window)
+        window->marked = true;
+}
+
 /* Add a window to the table and remove it. Between the end of a handle window and lmpi_window_remove the MPI may give the handle to
  * another thread's window; lmpi_window then finds the one that was added last. Any thread. */
 void lmpi_window_add(struct lmpi_window *window);
