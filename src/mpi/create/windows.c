@@ -241,32 +241,22 @@ static int unit_of(MPI_Aint unit)
     return unit < 0 ? -1 : (int)unit;
 }
 
-/* Windows have no more bytes than an MPI_Aint counts, and units are small, so the forms that make windows are those of
- * the small counts. */
+/* Windows have no more bytes than an MPI_Aint counts, and units are small, so the forms that make windows are those of the small counts.
+ * `small` has their arguments, `large` those of the MPI's own. */
+#define LARGE(name, small, large, ...)                                            \
+    LMPI_EXPORT int MPI_##name##_c(__VA_ARGS__)                                   \
+    {                                                                             \
+        return disp_unit > INT_MAX ? lmpi_real.name##_c large : MPI_##name small; \
+    }                                                                             \
+    LMPI_NAME(name##_c)
 
-LMPI_EXPORT int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                                 MPI_Win *win)
-{
-    return disp_unit > INT_MAX ? lmpi_real.Win_create_c(base, size, disp_unit, info, comm, win)
-                               : MPI_Win_create(base, size, unit_of(disp_unit), info, comm, win);
-}
-LMPI_NAME(Win_create_c);
-
-LMPI_EXPORT int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
-                                   MPI_Win *win)
-{
-    return disp_unit > INT_MAX ? lmpi_real.Win_allocate_c(size, disp_unit, info, comm, baseptr, win)
-                               : MPI_Win_allocate(size, unit_of(disp_unit), info, comm, baseptr, win);
-}
-LMPI_NAME(Win_allocate_c);
-
-LMPI_EXPORT int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                                          void *baseptr, MPI_Win *win)
-{
-    return disp_unit > INT_MAX ? lmpi_real.Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win)
-                               : MPI_Win_allocate_shared(size, unit_of(disp_unit), info, comm, baseptr, win);
-}
-LMPI_NAME(Win_allocate_shared_c);
+LARGE(Win_create, (base, size, unit_of(disp_unit), info, comm, win), (base, size, disp_unit, info, comm, win),
+      void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win);
+LARGE(Win_allocate, (size, unit_of(disp_unit), info, comm, baseptr, win), (size, disp_unit, info, comm, baseptr, win),
+      MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win);
+LARGE(Win_allocate_shared, (size, unit_of(disp_unit), info, comm, baseptr, win),
+      (size, disp_unit, info, comm, baseptr, win), MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+      void *baseptr, MPI_Win *win);
 
 LMPI_TAKE(Win_shared_query_c, lmpi_window, query_shared(window, rank, size, disp_unit, baseptr),
           (win, rank, size, disp_unit, baseptr), MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,

@@ -1,6 +1,8 @@
 
 #include "mpi/datatype/type.h"
 
+#include <string.h>
+
 #define KIND(kind) (1u << LMPI_##kind)
 #define INTEGERS (KIND(SIGNED) | KIND(UNSIGNED))
 #define PAIRS                                                                                                        \
@@ -10,36 +12,43 @@
 #define NUMBERS (INTEGERS | REALS | KIND(COMPLEX) | KIND(QUAD_COMPLEX))
 #define ALL (~0u)
 
-/* Finds the operation and the kinds that it takes. Returns false for one that the program has made. */
-static bool find_reduction(MPI_Op op, enum uccs_reduction *how, unsigned *kinds)
+/* An operation, its name in MPIX_Win_op_intrinsic, and the kinds that it takes. */
+struct row {
+    MPI_Op op;
+    const char *word;
+    enum uccs_reduction how;
+    unsigned kinds;
+};
+
+/* Returns the row of an operation, or with a word that of a name; all zero: there is none. */
+static struct row find_row(MPI_Op op, const char *word, size_t length)
 {
-    const struct {
-        MPI_Op op;
-        enum uccs_reduction how;
-        unsigned kinds;
-    } rows[] = {
-        {MPI_SUM, UCCS_SUM, NUMBERS},
-        {MPI_REPLACE, UCCS_REPLACE, ALL},
-        {MPI_NO_OP, UCCS_NO_OP, ALL},
-        {MPI_PROD, UCCS_PROD, NUMBERS},
-        {MPI_MAX, UCCS_MAX, INTEGERS | REALS},
-        {MPI_MIN, UCCS_MIN, INTEGERS | REALS},
-        {MPI_BAND, UCCS_AND, INTEGERS | KIND(BYTE)},
-        {MPI_BOR, UCCS_OR, INTEGERS | KIND(BYTE)},
-        {MPI_BXOR, UCCS_XOR, INTEGERS | KIND(BYTE)},
-        {MPI_LAND, UCCS_LOGICAL_AND, INTEGERS | KIND(LOGICAL)},
-        {MPI_LOR, UCCS_LOGICAL_OR, INTEGERS | KIND(LOGICAL)},
-        {MPI_LXOR, UCCS_LOGICAL_XOR, INTEGERS | KIND(LOGICAL)},
-        {MPI_MAXLOC, UCCS_MAX, PAIRS},
-        {MPI_MINLOC, UCCS_MIN, PAIRS},
+    const struct row rows[] = {
+        {MPI_SUM, "sum", UCCS_SUM, NUMBERS},
+        {MPI_REPLACE, "replace", UCCS_REPLACE, ALL},
+        {MPI_NO_OP, "no_op", UCCS_NO_OP, ALL},
+        {MPI_PROD, "prod", UCCS_PROD, NUMBERS},
+        {MPI_MAX, "max", UCCS_MAX, INTEGERS | REALS},
+        {MPI_MIN, "min", UCCS_MIN, INTEGERS | REALS},
+        {MPI_BAND, "band", UCCS_AND, INTEGERS | KIND(BYTE)},
+        {MPI_BOR, "bor", UCCS_OR, INTEGERS | KIND(BYTE)},
+        {MPI_BXOR, "bxor", UCCS_XOR, INTEGERS | KIND(BYTE)},
+        {MPI_LAND, "land", UCCS_LOGICAL_AND, INTEGERS | KIND(LOGICAL)},
+        {MPI_LOR, "lor", UCCS_LOGICAL_OR, INTEGERS | KIND(LOGICAL)},
+        {MPI_LXOR, "lxor", UCCS_LOGICAL_XOR, INTEGERS | KIND(LOGICAL)},
+        {MPI_MAXLOC, "maxloc", UCCS_MAX, PAIRS},
+        {MPI_MINLOC, "minloc", UCCS_MIN, PAIRS},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].op == op) {
-            *how = rows[i].how;
-            *kinds = rows[i].kinds;
-            return true;
-        }
-    return false;
+        if (word ? strlen(rows[i].word) == length && strncmp(rows[i].word, word, length) == 0 : rows[i].op == op)
+            return rows[i];
+    return (struct row){0};
+}
+
+MPI_Op lmpi_op_named(const char *word, size_t length)
+{
+    const struct row row = find_row(MPI_OP_NULL, word, length);
+    return row.kinds ? row.op : MPI_OP_NULL;
 }
 
 static enum uccs_type integer_type(size_t unit, bool is_signed)
@@ -96,10 +105,11 @@ static enum uccs_type type_of(const struct lmpi_type *type)
 
 int lmpi_op_of(MPI_Op op, const struct lmpi_type *type, bool any, struct lmpi_op *found)
 {
-    unsigned kinds;
-    if (!find_reduction(op, &found->how, &kinds))
+    const struct row row = find_row(op, 0, 0);
+    found->how = row.how;
+    if (!row.kinds)
         return MPI_ERR_OP;
-    if (any && !(kinds >> type->kind & 1))
+    if (any && !(row.kinds >> type->kind & 1))
         return type->kind == LMPI_MIXED ? MPI_ERR_TYPE : MPI_ERR_OP;
     const bool copies = found->how == UCCS_REPLACE || found->how == UCCS_NO_OP;
     found->type = type_of(type);

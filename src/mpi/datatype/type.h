@@ -129,6 +129,9 @@ struct lmpi_op {
  * standard does not define it. Without `any` elements, every operation that MPI defines is right. */
 int lmpi_op_of(MPI_Op op, const struct lmpi_type *type, bool any, struct lmpi_op *found);
 
+/* Returns the operation that MPIX_Win_op_intrinsic names so, or MPI_OP_NULL. */
+MPI_Op lmpi_op_named(const char *word, size_t length);
+
 /* The integer type of an element for compare_and_swap. Returns its bytes, or 0 when the standard does not allow it. */
 size_t lmpi_op_swaps(const struct lmpi_type *type);
 /* The accumulate that runs as a swap of that many bytes does: intrinsic or not. */

@@ -11,25 +11,6 @@
  * 40 to 60 ns against 80 to 90. For 5 and 6 both take as long. */
 #define LMPI_INTRINSIC_MOST 4
 
-/* Finds the operation of a word; MPI_OP_NULL with *swaps for cas. Returns false for another word. */
-static bool find_op(const char *word, size_t length, MPI_Op *op, bool *swaps)
-{
-    const struct {
-        const char *word;
-        MPI_Op op;
-    } rows[] = {{"sum", MPI_SUM},         {"prod", MPI_PROD},   {"max", MPI_MAX},       {"min", MPI_MIN},
-                {"band", MPI_BAND},       {"bor", MPI_BOR},     {"bxor", MPI_BXOR},     {"land", MPI_LAND},
-                {"lor", MPI_LOR},         {"lxor", MPI_LXOR},   {"maxloc", MPI_MAXLOC}, {"minloc", MPI_MINLOC},
-                {"replace", MPI_REPLACE}, {"no_op", MPI_NO_OP}, {"cas", MPI_OP_NULL}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strlen(rows[i].word) == length && strncmp(rows[i].word, word, length) == 0) {
-            *op = rows[i].op;
-            *swaps = rows[i].op == MPI_OP_NULL;
-            return true;
-        }
-    return false;
-}
-
 /* Returns whether the accumulate is intrinsic at all ranks that have memory. */
 static bool is_everywhere(const struct lmpi_window *window, const struct lmpi_op *op)
 {
@@ -59,9 +40,9 @@ static int judge_op(const struct lmpi_window *window, const char *word, size_t l
                     int *flag)
 {
     struct lmpi_op op;
-    MPI_Op which;
-    bool swaps;
-    if (!find_op(word, length, &which, &swaps))
+    const bool swaps = length == 3 && strncmp(word, "cas", length) == 0;
+    const MPI_Op which = swaps ? MPI_OP_NULL : lmpi_op_named(word, length);
+    if (!swaps && which == MPI_OP_NULL)
         return MPI_ERR_OP;
     if (swaps)
         op = lmpi_op_like_swap(lmpi_op_swaps(type));

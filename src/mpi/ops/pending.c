@@ -37,7 +37,7 @@ static void unlink_pending(struct lmpi_pending *pending)
 /* Under lock. */
 static bool has_ended(const struct lmpi_pending *pending)
 {
-    return pending->cancelled || lmpi_pending_is_done(pending);
+    return pending->cancelled || pending->ended || lmpi_pending_is_done(pending);
 }
 
 static bool poll_pending(struct lmpi_pending *pending)
@@ -52,29 +52,13 @@ static bool poll_pending(struct lmpi_pending *pending)
     return gone || done;
 }
 
-/* What lmpi_pending_end asks for. */
-struct ending {
-    const void *owner;
-    int status;
-};
-
-static bool is_due(struct lmpi_pending *pending, const struct ending *ending)
-{
-    if (!ending)
-        return has_ended(pending);
-    if (pending->owner != ending->owner)
-        return false;
-    pending->status = ending->status;
-    return true;
-}
-
 /* Under lock. Returns a list of those requests that have happened, or end; they are out of the list. */
-static struct lmpi_pending *take_due(const struct ending *ending)
+static struct lmpi_pending *take_due(void)
 {
     struct lmpi_pending *due = 0, *next;
     for (struct lmpi_pending *at = list; at; at = next) {
         next = at->next;
-        if (is_due(at, ending)) {
+        if (has_ended(at)) {
             unlink_pending(at);
             at->next = due;
             due = at;
@@ -96,7 +80,7 @@ static void poll_all(void)
 {
     if (!__atomic_load_n(&list, __ATOMIC_RELAXED) || pthread_mutex_trylock(&lock) != 0)
         return;
-    struct lmpi_pending *due = take_due(0);
+    struct lmpi_pending *due = take_due();
     pthread_mutex_unlock(&lock);
     complete_all(due);
 }
@@ -104,7 +88,12 @@ static void poll_all(void)
 void lmpi_pending_end(const void *owner, int status)
 {
     pthread_mutex_lock(&lock);
-    struct lmpi_pending *due = take_due(&(struct ending){owner, status});
+    for (struct lmpi_pending *at = list; at; at = at->next)
+        if (at->owner == owner) {
+            at->status = status;
+            at->ended = true;
+        }
+    struct lmpi_pending *due = take_due();
     pthread_mutex_unlock(&lock);
     complete_all(due);
 }
