@@ -89,8 +89,9 @@ int rte_host_is_there(void); /* the program has given a table instead */
  * node_index. Returns 0, or -1 after one line. */
 int rte_node_bootstrap(const struct rte_rank *place);
 
-/* Collective, after rte_node_bootstrap. Tells the nodes of each other. Returns 0, or -1 after one line. */
-int rte_nodes_learn(void);
+/* Collective, after rte_node_bootstrap. Tells the nodes of each other, and their lowest PEs what PE 0 has in `root`, NODE_ROUTES_BYTES. Returns
+ * 0, or -1 after one line. */
+int rte_nodes_learn(unsigned char *root);
 
 /* Called when the process ends and nothing of the program runs any more. A finalized PE says goodbye to the launcher;
  * any other PE ends the job. Returns false, and does nothing, when the call is not the first one. */

@@ -17,7 +17,6 @@
 #include "rte/backend.h"
 #include "rte/rte.h"
 #include "rte/job_map.h"
-#include "rte/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -177,14 +176,13 @@ static void write_tables(const struct rte_packed_job_map *all, size_t bytes)
         return;
     }
     memcpy(node->nonce, all->nonce, sizeof node->nonce);
-    rte_watch_note_root(all->root);
     node->oversubscribed |= here > node->cores;
     node->crowd = here / node->cores;
     node->nodes = nodes; /* the barrier publishes it */
 }
 
-/* All PEs call it: the leads of nodes learn the shapes of all. Returns false after one line. */
-static bool learn_shapes(void)
+/* All PEs call it: the leads of nodes learn the shapes of all, and PE 0's `root`. Returns false after one line. */
+static bool learn_shapes(unsigned char *root)
 {
     struct rte_packed_job_map *all = 0;
     size_t bytes = 0;
@@ -192,23 +190,26 @@ static bool learn_shapes(void)
         return false;
     if (all) {
         memcpy(all->nonce, rte.node->nonce, sizeof all->nonce);
-        memcpy(all->root, rte_watch_routes(), sizeof all->root);
+        memcpy(all->root, root, sizeof all->root);
     }
     void *value = all;
     const bool told = rte_spread(KEY_ALL, rte.pe, rte.npes, rte.node_index == 0, &value, &bytes) == 0;
-    if (told && rte.node_index == 0)
+    if (told && rte.node_index == 0) {
         write_tables(value, bytes);
+        if (rte.node->nodes) /* the value is valid */
+            memcpy(root, ((const struct rte_packed_job_map *)value)->root, NODE_ROUTES_BYTES);
+    }
     free(value);
     return told;
 }
 
-int rte_nodes_learn(void)
+int rte_nodes_learn(unsigned char *root)
 {
     rte.nodes = (int)rte.node->nodes;
     table[1] = (uint32_t)rte.npes;
     if (rte.node_size == rte.npes)
         return 0;
-    if (open_table() != 0 || !learn_shapes() || !rte_node_barrier() ||
+    if (open_table() != 0 || !learn_shapes(root) || !rte_node_barrier() ||
         (rte.node->placed && !(rte.places = map_places(false))))
         return -1;
     rte.nodes = (int)rte.node->nodes;

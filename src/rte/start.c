@@ -235,7 +235,7 @@ static int take_seat(bool reads_crashes)
         rte_crash_watch();
     atomic_store_release(&rte.me->state, NODE_RUNNING); /* acquire: launcher */
     rte_watch_start();
-    if (rte_nodes_learn() != 0)
+    if (rte_nodes_learn(rte_watch_root()) != 0)
         return -1;
     rte_watch_connect();
     return 0;

@@ -127,14 +127,11 @@ static void ask_routes(int node, unsigned char *routes)
     free(value);
 }
 
-const unsigned char *rte_watch_routes(void)
+unsigned char *rte_watch_root(void)
 {
-    return start.routes;
-}
-
-void rte_watch_note_root(const unsigned char *routes)
-{
-    memcpy(start.root, routes, sizeof start.root);
+    if (rte.pe == 0)
+        memcpy(start.root, start.routes, sizeof start.root);
+    return start.root;
 }
 
 /* Returns once the watcher looks at the PEs, none of which can go on before, since barriers of the start follow. The watcher ends

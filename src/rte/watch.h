@@ -14,11 +14,10 @@ bool rte_watch_is_wanted(void);
  * fence. Behind rte_crash_watch. */
 void rte_watch_start(void);
 
-/* Returns the routes to the watcher of this node, NODE_ROUTES_BYTES of them; zeros: it has none. */
-const unsigned char *rte_watch_routes(void);
+/* Returns where the routes to the watcher of node 0 stand, NODE_ROUTES_BYTES: PE 0 knows them, rte_nodes_learn tells the others. */
+unsigned char *rte_watch_root(void);
 
-/* Connects the watcher with those of other nodes. Behind the fences of rte_nodes_learn, which has noted the routes to the root. */
-void rte_watch_note_root(const unsigned char *routes);
+/* Connects the watcher with those of other nodes. Behind the fences of rte_nodes_learn. */
 void rte_watch_connect(void);
 
 /* Notes for the watcher that the process of a PE of another node is gone. Any thread. */

@@ -323,21 +323,6 @@ static void scattered_or_not(void)
     free(all);
 }
 
-/* A PE that fits to no run is a run of its own, with a stride of 1. */
-static void last_alone(void)
-{
-    struct rte_run runs[4];
-    job.npes = 8;
-    for (int pe = 0; pe < job.npes; pe++)
-        job.node_of[pe] = pe == 0 || pe == 1 || pe == 5 ? 0 : 1;
-    finish(&job);
-    struct node *mine = head_of(&job, 0);
-    CHECK(rte_node_runs(mine, 0, mine->size, runs) == 2);
-    CHECK(runs[0].first == 0 && runs[0].stride == 1 && runs[0].count == 2);
-    CHECK(runs[1].first == 5 && runs[1].stride == 1 && runs[1].count == 1);
-    free(mine);
-}
-
 static void refused_nodes(void)
 {
     const struct rte_run none = {0, 1, 0}, back[] = {{0, 1, 2}, {3, UINT32_MAX, 2}}, one = {0, 1, 1};
@@ -411,7 +396,6 @@ int main(void)
     nonsense_in_a_part(5);
     word_by_word();
     scattered_or_not();
-    last_alone();
     refused_nodes();
     most_nodes();
     large();
