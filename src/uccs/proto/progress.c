@@ -150,6 +150,8 @@ static uint64_t woken_by(uint64_t workers)
 static int arm_workers(uint64_t workers, struct pollfd *files)
 {
     int count = 0;
+    if (!atomic_load_relaxed(&uccs_progress_thread_on))
+        uccs_keepalive_poll(); /* on a busy machine POLLS_A_LOOK polls with sleeps between them take minutes */
     for (; workers; workers &= workers - 1) {
         files[count].events = POLLIN;
         if (!arm_worker(&proto_workers[__builtin_ctzll(workers)], &files[count].fd))
