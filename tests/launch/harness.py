@@ -96,12 +96,11 @@ def children(pid):
 
 def only_child(pid, name):
     """The one child of a process, once it has this name."""
-    def found():
-        with contextlib.suppress(OSError):      # a child that ends between the list and its name
+    def found():        # a child may end between the list and its name
+        with contextlib.suppress(OSError):
             return [child for child in children(pid) if pathlib.Path(f"/proc/{child}/comm").read_text().strip() == name]
-        return []
 
-    wait_until(lambda: len(found()) == 1, f"process {pid} has one child, {name}")
+    wait_until(lambda: len(found() or ()) == 1, f"process {pid} has one child, {name}")
     return found()[0]
 
 

@@ -124,6 +124,10 @@ extern struct fid_domain *ofi_domain;
 extern struct worker *ofi_workers; /* the newest first; the last one is worker 0 */
 extern int ofi_me, ofi_npes;
 const char *ofi_provider_open(bool onesided);
+
+/* Returns whether writes to one peer land in the order of issue without a fence. */
+bool ofi_orders_writes(void);
+
 bool ofi_counts(void); /* the provider may have counters for regions */
 const char *ofi_provider_refuse(const char *what, int status);
 void ofi_provider_close(void);

@@ -81,19 +81,13 @@ static unsigned find_atomics(enum fi_datatype type)
     return found;
 }
 
-static bool keeps_order(void)
-{
-    return (ofi_info->tx_attr->msg_order & FI_ORDER_WAW && ofi_info->ep_attr->max_order_waw_size >= SIZE_MAX >> 16) ||
-           ofi_info->caps & FI_FENCE;
-}
-
 void ofi_find_able(unsigned wanted)
 {
     able = TRANSPORT_KNOWN;
     atomics[0] = atomics[1] = 0;
     if (!(ofi_info->caps & FI_RMA))
         return;
-    able |= TRANSPORT_ONESIDED | (keeps_order() ? TRANSPORT_ORDERS : 0);
+    able |= TRANSPORT_ONESIDED | (ofi_orders_writes() || ofi_info->caps & FI_FENCE ? TRANSPORT_ORDERS : 0);
     if (ofi_info->caps & FI_ATOMIC) {
         atomics[0] = find_atomics(FI_UINT32);
         atomics[1] = find_atomics(FI_UINT64);

@@ -96,9 +96,15 @@ static const char *choose_provider(void)
     return reason;
 }
 
+bool ofi_orders_writes(void)
+{
+    return ofi_info->tx_attr->msg_order & FI_ORDER_WAW && ofi_info->ep_attr->max_order_waw_size >= SIZE_MAX >> 16;
+}
+
+/* Where writes overtake each other count j would not mean that put j is there, as it does when puts are messages. */
 bool ofi_counts(void)
 {
-    return ofi_info->caps & FI_RMA_EVENT && ofi_info->domain_attr->cntr_cnt;
+    return ofi_info->caps & FI_RMA_EVENT && ofi_info->domain_attr->cntr_cnt && ofi_orders_writes();
 }
 
 static void take_info(struct fi_info *more)
