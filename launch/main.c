@@ -47,12 +47,14 @@ static void open_standard_files(void)
             open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
 }
 
-/* Copies the words of the line, which reaper and supervisor overwrite. */
-static char **copy_words(int count, char **words)
+/* Copies the words of the line, which reaper and supervisor overwrite. They lie in one row. */
+static char **copy_words(const struct line *line, int count, char **words)
 {
+    const size_t room = (size_t)(line->end - line->start) + 1;
     char **copy = say_if_null(calloc((size_t)count + 1, sizeof *copy));
+    char *bytes = memcpy(say_if_null(malloc(room)), line->start, room);
     for (int i = 0; i < count; i++)
-        copy[i] = say_if_null(strdup(words[i]));
+        copy[i] = bytes + (words[i] - line->start);
     return copy;
 }
 
@@ -65,8 +67,7 @@ static void find_programs(struct options *options)
     }
 }
 
-/* Renames this process, so that a kill by oshrun's name does not hit reaper and supervisor. The words of a command line lie
- * in one row. */
+/* Renames this process, so that a kill by oshrun's name does not hit reaper and supervisor. */
 static void rename_process(const struct line *line, const char *name)
 {
     size_t room = (size_t)(line->end - line->start), bytes = strlen(name);
@@ -187,7 +188,7 @@ int main(int argc, char **argv)
     open_standard_files();
     if (argc == 3 && strcmp(argv[1], NODE_WATCHER) == 0)
         watch_run(argv[2]);
-    options_read(&options, argc, copy_words(argc, argv));
+    options_read(&options, argc, copy_words(&line, argc, argv));
     environment_take_wishes(&options);
     if (options.race && (options.check || options.stats || options.trace))
         say_usage("--check=race and --%s cannot be used together: run the program once with each",
