@@ -3,6 +3,7 @@
 #include "loop.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -118,11 +119,16 @@ static void pass_on(pid_t child, int signal)
 
 int attend(pid_t child, const sigset_t *signals, bool is_oshrun)
 {
+    static const struct timespec patience = {.tv_sec = 1};
+    const pid_t parent = getppid();
     bool interrupted = false;
     for (;;) {
         siginfo_t info;
         int status;
-        const int signal = sigwaitinfo(signals, &info);
+        const bool alone = !is_oshrun && getppid() != parent;
+        const int signal = alone ? sigtimedwait(signals, &info, &patience) : sigwaitinfo(signals, &info);
+        if (signal < 0 && errno == EAGAIN)
+            kill(child, SIGKILL); /* a supervisor that does not end after oshrun */
         const bool news = signal == SIGCHLD && waitpid(child, &status, WNOHANG | WUNTRACED) == child;
         if (news && WIFSTOPPED(status) && is_oshrun)
             kill(child, SIGCONT); /* the reaper must see when the supervisor dies */

@@ -7,7 +7,7 @@
  *   scripts); the processes that they leave behind become children of the reaper, which is a subreaper and kills them all;
  * - oshrun does the same for the reaper.
  * Both wait for their child in attend. A stopped supervisor sees nothing, until the kernel tells the reaper of oshrun's death by SIGCONT, which
- * that passes on; oshrun lets a stopped reaper go on. */
+ * that passes on; one that stays for a second after that is killed. oshrun lets a stopped reaper go on. */
 #ifndef LAUNCH_REAPER_H
 #define LAUNCH_REAPER_H
 

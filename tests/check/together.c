@@ -298,7 +298,8 @@ const struct mistake mistakes_together[] = {
     {"lock_twice", lock_twice,
      "shmem_set_lock: lock: 0x[0-9a-f]+ \\(words\\) was set before by this thread at together\\.c:\\d+"},
     {"lock_of_other", lock_of_other, "shmem_clear_lock: lock 0x[0-9a-f]+ \\(words\\) is not set by this PE"},
-    {"lock_kept", lock_kept, "shmem_finalize: warning: lock 0x[0-9a-f]+ \\(words.*\\) is still set at together\\.c:\\d+"},
+    {"lock_kept", lock_kept,
+     "shmem_finalize: warning: lock 0x[0-9a-f]+ \\(words.*\\) is still set at together\\.c:\\d+"},
     {"request_reused", request_reused, "shmemx_request_test: req: 0x[0-9a-f]+ is not a request, or one that was freed"},
     {0},
 };
