@@ -40,8 +40,7 @@ def test_end():
                           (signal.SIGQUIT, "signal 3 (Quit)")):
         status, _, err = ends_by(number)
         assert status == 128 + number, (number, status)
-        least, most = (2, 4) if number == signal.SIGQUIT else (1, 1) if words else (0, 0)    # PEs at several places have a line each
-        assert words in err and least <= err.count("\n") <= most and err.count("is in no wait") == max(0, err.count("\n") - 1), err
+        assert words in err and err.count("\n") in ((2, 3, 4) if number == signal.SIGQUIT else (len(words) > 0,)), err   # a line for each place
 
 
 def test_end_stubborn():
