@@ -109,11 +109,11 @@ _Noreturn void die_of(int number)
     _exit(128 + number);
 }
 
-/* A stopped process would act on no signal. */
-static void pass_on(pid_t child, int signal)
+/* A stopped supervisor would act on no signal. */
+static void pass_on(pid_t child, int signal, bool is_oshrun)
 {
     kill(child, signal);
-    if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT)
+    if (!is_oshrun && (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT))
         kill(child, SIGCONT);
 }
 
@@ -138,7 +138,7 @@ int attend(pid_t child, const sigset_t *signals, bool is_oshrun)
             return status;
         if (signal <= 0 || signal == SIGCHLD)
             continue;
-        pass_on(child, signal);
+        pass_on(child, signal, is_oshrun);
         interrupted |= is_oshrun && signal == SIGINT && info.si_code == SI_KERNEL;
         if (is_oshrun && signal == SIGTSTP)
             raise(SIGSTOP);
