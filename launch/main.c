@@ -27,9 +27,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SUPERVISOR_MS 1000 /* for a supervisor to end the job after the reaper's death */
-#define LEFTOVERS_MS 2000  /* for what it has left behind */
-#define PATIENCE_MS 5000   /* for processes that do not die */
+#define LEFTOVERS_MS 2000 /* for what it has left behind */
+#define PATIENCE_MS 5000  /* for processes that do not die */
 
 extern char **environ;
 

@@ -119,7 +119,7 @@ static void pass_on(pid_t child, int signal, bool is_oshrun)
 
 int attend(pid_t child, const sigset_t *signals, bool is_oshrun)
 {
-    static const struct timespec patience = {.tv_sec = 1};
+    static const struct timespec patience = {.tv_sec = SUPERVISOR_MS / 1000};
     const pid_t parent = getppid();
     bool interrupted = false;
     for (;;) {

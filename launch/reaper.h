@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#define SUPERVISOR_MS 1000 /* for a supervisor to end the job after oshrun's or the reaper's death */
+
 /* Reaps until no child is left, for wait_ms by itself, then for patience_ms by killing; processes may not die that are stuck in the
  * kernel, or another user's. The caller has blocked SIGCHLD. */
 void end_children(int wait_ms, int patience_ms);
