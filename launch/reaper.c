@@ -109,12 +109,13 @@ _Noreturn void die_of(int number)
     _exit(128 + number);
 }
 
-/* A stopped supervisor would act on no signal. */
+/* A stopped supervisor would act on no signal, so it goes on first: SIGCONT behind a signal that ends it would take back the stop by which a
+ * sanitizer halts a process at its end. */
 static void pass_on(pid_t child, int signal, bool is_oshrun)
 {
-    kill(child, signal);
     if (!is_oshrun && (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT))
         kill(child, SIGCONT);
+    kill(child, signal);
 }
 
 int attend(pid_t child, const sigset_t *signals, bool is_oshrun)
