@@ -197,4 +197,4 @@ def applications(options, build):
     front, modules = ours.front, exported({"PYTHONPATH": build / "lib" / "python"})
     ours = ours._replace(front=lambda run: [*front(run), *modules])
     of_mpi = {"openmpi": "mpi", "openmpi+": "mpi+"}
-    return [ours, *peers, *[way._replace(name=of_mpi[way.name], folder="mpi") for way in mpis(False)(options, build) if way.name in of_mpi]]
+    return [ours, *peers, *[way._replace(name=of_mpi[way.name], title=f"{way.title}, MPI", folder="mpi") for way in mpis(False)(options, build) if way.name in of_mpi]]

@@ -53,9 +53,9 @@ RUNS = [windows("allocate", "allocate", "put", "get", "fetch_add", "accumulate",
         windows("allocate-vector", "allocate", *VECTORS), windows("meet", "allocate", "fence", "pscw"),
         windows("create", "create", "put", "get", "fetch_add", peers=NOT_SM), windows("small", "small", "put", "get", peers=NOT_SM),
         windows("dynamic", "dynamic", "put", "get", "fetch_add", peers=NOT_SM), windows("threads", "allocate", "threads", place="free"),
-        *[windows(f"busy.{kind}", kind, *[f"busy.{op}" for op in LATE], peers=NOT_SM, rounds=1) for kind in KINDS],
+        *[windows(f"busy.{kind}", kind, *[f"busy.{op}" for op in LATE], peers=NOT_SM, rounds=2) for kind in KINDS],
         *[Run(f"creation-{ranks}", "mpi/creation", ranks, place="free", peers=True if ranks <= 16 else NOT_MPICH, limit=120 if ranks > 16 else 20,
-              rounds=1 if ranks > 8 else 99, quick=ranks <= 16) for ranks in RANKS],
+              rounds=2 if ranks > 8 else 99, quick=ranks <= 16) for ranks in RANKS],
         *[windows(f"hosts.{kind}", kind, "put", "get", "fetch_add", "big", place="hosts", peers=NOT_SM) for kind in ("allocate", "dynamic")],
         windows("hosts.vector", "allocate", *VECTORS, "raccumulate", place="hosts", peers=NOT_SM),
         windows("hosts.mutual", "allocate", "mutual_put", "mutual_get", place="hosts", peers=NOT_SM),
@@ -114,7 +114,8 @@ def ranked(title, unit, name):
     return Panel(f"{title} (lower is better)", unit, "number of ranks", RANKS, [Series("", "all", f"creation-{{}}/{name}")])
 
 
-FIGURES = [Figure("mpi-operations.png", "One operation and its flush", [dots("One operation and its flush", "us", ALLOCATED, CREATED, DYNAMIC)]),
+FIGURES = [Figure("mpi-operations.png", "One operation and its flush", [dots("Allocated windows", "us", ALLOCATED),
+                                                                            dots("Created and dynamic windows", "us", CREATED, DYNAMIC)]),
            Figure("mpi-meet.png", "Synchronisation, programs", [dots("Synchronisation", "us", MEET), dots("Programs", "s", PROGRAM)]),
            Figure("mpi-threads.png", "Threads: time per operation of all", [
                Panel("Put and flush (lower is better)", "us", "number of threads", COUNTS, [Series("", "all", "threads-2/allocate.threads.{}")])]),

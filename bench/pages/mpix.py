@@ -18,7 +18,7 @@ THREADS = (1, 2, 4, 8, 16, 32)
 KINDS = {"allocate": "allocated", "dynamic": "dynamic", "handle": "memory handle"}
 
 # Ranks are not bound: threads would share a core with them.
-RUNS = [Run(f"{where}/{figure}", "mpi/paper", 2, (figure,), "free" if where == "node" else "hosts", limit=20, rounds=1 if figure == "busy" else 2)
+RUNS = [Run(f"{where}/{figure}", "mpi/paper", 2, (figure,), "free" if where == "node" else "hosts", limit=20, rounds=2)
         for where in PLACES for figure in ("windows", "order", "scope", "busy")]
 
 
