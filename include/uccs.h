@@ -2,7 +2,7 @@
  * runs on it in the same process; a PGAS language or a task runtime may.
  *
  *   context    isolates messages: it has handlers, and a stream of its own
- *   stream     the order, scope and lanes of operations: what endpoints lead along, and what flush and fence concern
+ *   stream     the order, scope and workers of operations: what endpoints lead along, and what flush and fence concern
  *   operation  a call that names an endpoint, remote and local memory, and a struct uccs_op: one descriptor for all of
  *              them says what completes, counts, signals and orders the operation
  *   resource   a transport and device that a context can use, and what it can do
@@ -291,7 +291,7 @@ int uccs_endpoint_world_rank(uccs_endpoint_t endpoint); /* returns where it lead
 /* Returns the context whose messages the endpoint sends; null for null and where its stream has none. */
 uccs_context_t uccs_endpoint_context(uccs_endpoint_t endpoint);
 
-/* --- Streams: order, scope and thread mode of operations, with lanes of their own to other nodes (ideas: OpenSHMEM's
+/* --- Streams: order, scope and thread mode of operations, with workers of their own to other nodes (ideas: OpenSHMEM's
  * contexts, libfabric's endpoints). A stream is local; one that has reached no other node is a few words. Flushes and
  * fences concern its operations alone: those of all threads, or in thread scope those of the calling thread. Given
  * endpoints (of any stream) they concern those peers; null and 0 mean all. The calls read the array before they return, so the
@@ -322,7 +322,7 @@ int uccs_stream_flush_local(uccs_stream_t stream, const uccs_endpoint_t *endpoin
 int uccs_stream_flush_nb(uccs_stream_t stream, const uccs_endpoint_t *endpoints, size_t n, uccs_request_t *request);
 /* Orders later operations behind earlier ones, per peer. Waits only for those that a process of this node executes. */
 int uccs_stream_fence(uccs_stream_t stream, const uccs_endpoint_t *endpoints, size_t n);
-/* Makes progress on the stream's lanes, and runs completion functions. Returns non-zero when it found something. */
+/* Makes progress on the stream's workers, and runs completion functions. Returns non-zero when it found something. */
 int uccs_stream_progress(uccs_stream_t stream);
 
 /* --- Memory -------------------------------------------------------------------------------------------- */

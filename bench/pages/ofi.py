@@ -22,7 +22,7 @@ SIZES = (8, 4096, 32768, 1 << 20)
 def runs_over(provider):
     peers = True if provider == "tcp" else ("sos",)
     return [Run(f"{provider}.{program}-2", program, 2, place=provider, peers=peers, limit=60)
-            for program in ("latency", "requests", "notify", "barrier", "bandwidth", "lanes")]
+            for program in ("latency", "requests", "notify", "barrier", "bandwidth", "contexts")]
 
 
 def questions(provider):
@@ -33,7 +33,7 @@ def questions(provider):
     rows += [(f"put with signal, half a round trip, {size_name(size)}", f"notify-2/put_signal.{size}", False) for size in SIZES[:3]]
     rows += [("barrier_all", "barrier-2/barrier_all", False)]
     rows += [(f"bandwidth of {way}, {size_name(size)}", f"bandwidth-2/{way}.{size}", True) for way in ("put", "get") for size in (4096, 1 << 20)]
-    rows += [("8-byte puts of 4 threads, each", "lanes-2/shared.put.4", False)]
+    rows += [("8-byte puts of 4 threads, each", "contexts-2/shared.put.4", False)]
     return [(question, f"{provider}.{key}", at_least) for question, key, at_least in rows]
 
 

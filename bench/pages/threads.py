@@ -17,7 +17,7 @@ TEXT = """These are the experiments of the paper on a thread-safe UCCS. The numb
   Left alone, the kernel places pairs of processes on one core; it cannot do so with 2 processes whose threads share a connection. So
   the target is in the rows where each side has its half of the cores, and the rows "anywhere" show what the kernel makes of it. There
   are as many progress engines as processes: the threads of a process share one.
-- Lanes: with 2 threads and the target on 2 cores, a second lane adds messages (the lane's batches no longer hold the puts of both
+- Workers: with 2 threads and the target on 2 cores, a second worker adds messages (the worker's batches no longer hold the puts of both
   threads) and no core.
 - Sums of up to 4,096 longs take the processor less time than waking a thread, so nobody is woken: the PE that starts last does the sum
   for both within its start, which no later work can hide. There the target is the time to start and wait.
@@ -35,7 +35,7 @@ ACCUMULATE = "Accumulates of uccs.h"
 COMPUTING, SUMS = "A progress thread while both PEs compute", [8 ** power for power in range(7)]
 BRIEF = 4096  # longs: up to so many the last of two PEs to start a sum does it for both
 MEMORY = "Memory and locks of uccs.h"
-LANES = "Threads on lanes, UCX on one node"
+WORKERS = "Threads on workers, UCX on one node"
 STREAM = "Streams and atomics of uccs.h, UCX over TCP"
 
 PUTS = tuple(Beside(f"ucx_put.{threads}.{size}", "ucp_put_bw", size, max(50, min(20000, (1 << 30) // size // threads ** 2)), "GB/s", threads)
@@ -49,8 +49,8 @@ def own(key, program, pes=2, args=(), peers=False, beside=()):
 
 RUNS = [own("am", "uccs_am", beside=AMS), own("memory", "uccs_memory"),
         *[own("streams", "uccs_bandwidth", pes, peers=True, beside=PUTS if pes == 2 else ()) for pes in (2, 4, 8, 16)],
-        own("computing", "computing"), own("far", "uccs_far"), own("lanes", "lanes", args=("--ucx",)),
-        own("one.lanes", "lanes", args=("--ucx", "--one")),
+        own("computing", "computing"), own("far", "uccs_far"), own("contexts", "contexts", args=("--ucx",)),
+        own("one.contexts", "contexts", args=("--ucx", "--one")),
         *[own("sides.ucx", "uccs_bandwidth", pes, ("--shmem", "--ucx", "--sides")) for pes in (2, 4, 8, 16)],
         *[own("ucx", "uccs_bandwidth", pes, ("--shmem", "--ucx")) for pes in (2, 4, 8, 16)]]
 
@@ -151,9 +151,9 @@ def far_rows():
     yield Row(STREAM, "add without the old value, flush after 64", "far-2/add.posted")
     for op, what in (("put", "put_nbi, 64 and a quiet"), ("get", "get")):
         for threads in THREADS[1:]:
-            yield Row(LANES, f"{what}, {threads} threads, shared context, against one lane", f"lanes-2/shared.{op}.{threads}",
-                      f"one.lanes-2/shared.{op}.{threads}", "reference", 1.0)
-        yield Row(LANES, f"{what}, 4 threads, contexts of their own, against shared", f"lanes-2/own.{op}.4", f"lanes-2/shared.{op}.4")
+            yield Row(WORKERS, f"{what}, {threads} threads, shared context, against one worker", f"contexts-2/shared.{op}.{threads}",
+                      f"one.contexts-2/shared.{op}.{threads}", "reference", 1.0)
+        yield Row(WORKERS, f"{what}, 4 threads, contexts of their own, against shared", f"contexts-2/own.{op}.4", f"contexts-2/shared.{op}.4")
 
 
 ROWS = [*message_rows(), *stream_rows(STREAMS, "streams", True), *lock_rows(), *mode_rows(), *stream_rows(FAR, "sides.ucx", True),

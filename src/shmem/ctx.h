@@ -1,6 +1,6 @@
 /* Contexts: each completes and orders its own operations. On the node every operation is complete when
- * it returns, so a context only translates PE numbers of its team. To PEs of other nodes a context issues on lanes
- * (uccs/proto/initiator.h): the default context on the service lane, other contexts on one lane each, and a context that several
+ * it returns, so a context only translates PE numbers of its team. To PEs of other nodes a context issues on workers
+ * (uccs/proto/initiator.h): the default context on the service worker, other contexts on one worker each, and a context that several
  * threads use at the same time on several.
  *
  * Any thread may use a context within the limits of its options (SERIALIZED, PRIVATE). */
@@ -33,7 +33,7 @@ static inline struct shmem_ctx_impl *lat_ctx_of(shmem_ctx_t handle)
     return handle == SHMEM_CTX_DEFAULT ? LAT_CTX_DEFAULT : handle;
 }
 
-/* Returns the lanes that the context issues on, null for the service lane. The handle must be valid. */
+/* Returns the workers that the context issues on, null for the service worker. The handle must be valid. */
 static inline struct proto_worker_set *lat_ctx_workers(shmem_ctx_t handle)
 {
     struct shmem_ctx_impl *ctx = lat_ctx_of(handle);

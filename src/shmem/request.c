@@ -18,7 +18,7 @@ int lat_request_create(long options, shmemx_request_t *req)
 }
 
 /* On the node operations are issued in order, and a release fence keeps later ones behind earlier ones. A request
- * may hold operations of several contexts, so all lanes are fenced. */
+ * may hold operations of several contexts, so all workers are fenced. */
 void lat_request_fence(shmemx_request_t *req)
 {
     (void)req;

@@ -1,6 +1,6 @@
 /* An owner on another node releases memory. Every holder of a handle learns of it before the release returns. An
  * operation that was on its way changes nothing, and its request reports the failure once, and no other request does. So does a
- * flush of its stream, and no flush of another stream, although they share a lane.
+ * flush of its stream, and no flush of another stream, although they share a worker.
  * pes: 2
  * env: LATERAL_TRANSPORTS=ucx UCX_TLS=tcp,self UCX_MEM_EVENTS=no LATERAL_PROGRESS=poll LATERAL_LANES=2
  */
@@ -67,7 +67,7 @@ static void use_too_late(uccs_memory_t memory, long round)
     expect_flushes(third, round);
     if (uccs_put_short_contiguous(context, other, memory, 0, local, 8, 0) == UCCS_OK)
         CHECK_EQ(uccs_flush(context),
-                 UCCS_ERR_FAILED); /* the word comes by another lane than the answers, and maybe later */
+                 UCCS_ERR_FAILED); /* the word comes by another worker than the answers, and maybe later */
     OK(uccs_request_release(&put));
     OK(uccs_request_release(&get));
     OK(uccs_request_release(&good));

@@ -1,5 +1,5 @@
 /* A quiet, in each of its forms, completes a long put for everybody: PE 0 puts to PE 1, makes the quiet and tells PE 2, which
- * gets the data from PE 1. A fence of a context that threads share orders what either thread issued, on every lane.
+ * gets the data from PE 1. A fence of a context that threads share orders what either thread issued, on every worker.
  * pes: 3
  * prints: ^PASS$
  * env: LATERAL_TRANSPORTS=fault:ucx UCX_TLS=tcp,self LATERAL_NODE_SIZE=1
@@ -80,7 +80,7 @@ static void test_quiet(void)
 }
 
 /* --- Fence. Thread 1 puts and fences; then thread 2 puts the flag, through the same context, which every other time is new: then
- * thread 2 has no lane of it before the fence. */
+ * thread 2 has no worker of it before the fence. */
 
 static pthread_barrier_t together;
 

@@ -60,7 +60,7 @@ static void test_add_behind_fence(shmemx_ct_t ct)
     }
 }
 
-/* The sender tells of its quiet by another way, the service lane. */
+/* The sender tells of its quiet by another way, the service worker. */
 static void test_add_and_quiet(shmemx_ct_t ct)
 {
     static long told;

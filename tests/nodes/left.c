@@ -1,4 +1,4 @@
-/* What a computing thread has left on its own lane leaves soon, also while another thread polls the service lane without a
+/* What a computing thread has left on its own worker leaves soon, also while another thread polls the service worker without a
  * pause.
  * pes: 2
  * env: LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=ucx UCX_TLS=tcp,self LATERAL_LANES=2

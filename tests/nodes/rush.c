@@ -1,4 +1,4 @@
-/* All PEs call one lane at the same time and fetch from it, over TCP. Each gets its answers, and the lane has one descriptor for each
+/* All PEs call one worker at the same time and fetch from it, over TCP. Each gets its answers, and the worker has one descriptor for each
  * PE; the others have one for each of the few to whom they talk.
  * env: LATERAL_TRANSPORTS=tcp SHMEM_SYMMETRIC_SIZE=1m
  * oshrun: --oversubscribe

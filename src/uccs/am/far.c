@@ -1,4 +1,4 @@
-/* Messages between nodes; far.h describes the flow. Any thread may send, take and tell. Events run under the lane's
+/* Messages between nodes; far.h describes the flow. Any thread may send, take and tell. Events run under the worker's
  * lock. */
 #include "uccs/am/far.h"
 
@@ -256,7 +256,7 @@ static void queue_message(struct proto_arrival *arrival)
         flow->arrived++;
         uccs_packet_add(UCCS_PACKETS_FAR, packet);
     }
-    uccs_doorbell_wake(uccs_core.index); /* a thread that polls lanes alone may have brought it */
+    uccs_doorbell_wake(uccs_core.index); /* a thread that polls workers alone may have brought it */
 }
 
 static void *room_for_message(struct proto_arrival *arrival)

@@ -1,7 +1,7 @@
 /* Active messages between nodes (far.c).
  *
  * Data flow: send.c finds no ring for the peer and calls uccs_far_am_try, which takes a credit of the flow (peer,
- * context, ring number) and gives the message the flow's next number; the lane carries it (WIRE_AM). At the target the
+ * context, ring number) and gives the message the flow's next number; the worker carries it (WIRE_AM). At the target the
  * transport's event makes a packet of it (packet.h), fetching long payloads, and puts it into the queue of context and ring
  * number in the order of the numbers. receive.c takes packets out beside the rings, runs the handlers, and tells the
  * sender what has been handled (WIRE_AM_DONE): credits back, counts for flushes, blocks done.
@@ -23,13 +23,13 @@
 #include "uccs/am/packet.h"
 #include "uccs/proto/proto.h"
 
-/* Handled messages of one sender and lane, which it is told of at once. */
+/* Handled messages of one thread of a PE, which that PE is told of at once. */
 struct uccs_tally {
     uint32_t context, which, source, lane, count;
     uint64_t bytes;
 };
 
-/* Sends a message on these lanes (null: the service lane). Returns false when there is no credit at the moment; then it
+/* Sends a message on these workers (null: the service worker). Returns false when there is no credit at the moment; then it
  * has done nothing. */
 bool uccs_far_am_try(struct proto_worker_set *on, int pe, uint32_t context, uint32_t which,
                      const struct uccs_message *head, const void *payload, struct uccs_bounce *block);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Ends the job with a line when a word of the message leads to no PE, handler, lane or memory. */
+/* Ends the job with a line when a word of the message leads to no PE, handler, thread or memory. */
 void uccs_cell_check(const struct uccs_message *message);
 
 /* True for a message without a block that is right; false says nothing. */

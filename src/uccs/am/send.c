@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Messages sent, by context and lane; kept over the lives of a context as the receivers' counts are. Relaxed: a
+/* Messages sent, by context and thread; kept over the lives of a context as the receivers' counts are. Relaxed: a
  * flush looks at messages of its own thread, or of threads that it has synchronized with. */
 static struct {
     cache_aligned uint64_t count;

@@ -1,4 +1,4 @@
-/* A stream: the order, the scope and the lanes of the operations that are issued on its endpoints. Any thread.
+/* A stream: the order, the scope and the workers of the operations that are issued on its endpoints. Any thread.
  *
  * Each thread that issues on a stream has a part of it, which counts the thread's operations that a peer of this node
  * executes (deferred operations, remote.h) and has the set of workers (proto/proto.h) that notes its operations to other nodes. In a

@@ -1,6 +1,6 @@
-/* Gives a small number to every thread that enters the substrate, so that threads keep to lanes, shards and lines of
+/* Gives a small number to every thread that enters the substrate, so that threads keep to workers, shards and lines of
  * their own. Any thread. A thread takes the lowest number that no other thread has, and gives it back when it ends; what
- * it has left under way then counts as the next owner's. A user with n lanes takes the number modulo n. */
+ * it has left under way then counts as the next owner's. A user with n workers takes the number modulo n. */
 #ifndef UCCS_CORE_THREAD_H
 #define UCCS_CORE_THREAD_H
 

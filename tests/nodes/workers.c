@@ -1,5 +1,5 @@
-/* Many threads, each with lanes of its own or sharing them, against every other PE at once: data behind a fence, atomics,
- * counters, requests, gets, quiets of a context and of some PEs. More threads than lanes, and than cores.
+/* Many threads, each with workers of its own or sharing them, against every other PE at once: data behind a fence, atomics,
+ * counters, requests, gets, quiets of a context and of some PEs. More threads than workers, and than cores.
  * pes: 3
  * timeout: 120
  * env: LATERAL_NODE_SIZE=1 UCX_TLS=tcp,self

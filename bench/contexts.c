@@ -1,11 +1,11 @@
-/* Measures the use of lanes: threads of PE 0 work on PE 1, each by its own context, or all by a shared one.
+/* Measures contexts of threads: threads of PE 0 work on PE 1, each by its own context, or all by a shared one.
  *
  *   own.put.T, shared.put.T    ns per 8-byte nbi put, all threads together, a quiet of the context every WINDOW
  *   own.get.T, shared.get.T    ns per blocking 8-byte get, all threads together
  *
- * It needs PEs that do not share memory: --ucx makes it so on this node. --one gives the PE the service lane alone:
+ * It needs PEs that do not share memory: --ucx makes it so on this node. --one gives the PE the service worker alone:
  *
- *   oshcc -O2 -o lanes bench/lanes.c && oshrun -n 2 ./lanes --ucx && oshrun -n 2 ./lanes --ucx --one */
+ *   oshcc -O2 -o contexts bench/contexts.c && oshrun -n 2 ./contexts --ucx && oshrun -n 2 ./contexts --ucx --one */
 #include "bench.h"
 
 #include <pthread.h>
@@ -90,5 +90,5 @@ int main(int argc, char **argv)
     for (gets = 0; gets < 2 && bench.me == 0; gets++)
         for (int threads = 1; threads <= MOST; threads *= 2)
             measure(threads);
-    return bench_end("lanes", 0);
+    return bench_end("contexts", 0);
 }
