@@ -18,10 +18,10 @@
 #define CHUNK (64u << 10)
 
 /* One pipe from one PE. Invariants: the first `lines` bytes of data[0..used) are complete lines that wait for the owner
- * of the lane; parked means that the stream is out of the loop until the sink has room. */
+ * of the outlet; parked means that the stream is out of the loop until the sink has room. */
 struct stream {
     struct loop_watch watch;
-    struct lane *lane;
+    struct outlet *outlet;
     uint32_t pe;
     int fd; /* -1: none, or ended */
     bool parked, ended;
@@ -31,14 +31,14 @@ struct stream {
 };
 
 /* One of oshrun's two outputs, where lines of many streams meet. */
-struct lane {
+struct outlet {
     struct sink sink;
     struct stream *owner;      /* the stream in the middle of a long line; the others wait */
     const struct stream *last; /* the stream that wrote last */
     bool midline;              /* that stream left a line unfinished */
 };
 
-static struct lane lanes[2];
+static struct outlet outlets[2];
 static struct stream *streams;
 static size_t nstreams, unfinished;
 static const char *file_name; /* of --output-filename; NULL: none */
@@ -49,7 +49,7 @@ static void stream_ready(struct loop_watch *watch);
 
 static bool may_write(const struct stream *stream)
 {
-    return !stream->lane->owner || stream->lane->owner == stream;
+    return !stream->outlet->owner || stream->outlet->owner == stream;
 }
 
 /* Writes what stands in front of a line: the time here, to the millisecond, and the PE. Returns the bytes. */
@@ -69,17 +69,17 @@ static size_t write_mark(char *mark, size_t room, uint32_t pe)
     return used;
 }
 
-static void put_marked(struct lane *lane, const struct stream *stream, const char *data, size_t bytes)
+static void put_marked(struct outlet *outlet, const struct stream *stream, const char *data, size_t bytes)
 {
     char mark[64];
     size_t mark_bytes = write_mark(mark, sizeof mark, stream->pe);
     while (bytes > 0) {
         const char *end = memchr(data, '\n', bytes);
         size_t line = end ? (size_t)(end - data) + 1 : bytes;
-        if (!lane->midline)
-            sink_put(&lane->sink, mark, mark_bytes);
-        sink_put(&lane->sink, data, line);
-        lane->midline = !end;
+        if (!outlet->midline)
+            sink_put(&outlet->sink, mark, mark_bytes);
+        sink_put(&outlet->sink, data, line);
+        outlet->midline = !end;
         data += line;
         bytes -= line;
     }
@@ -87,19 +87,19 @@ static void put_marked(struct lane *lane, const struct stream *stream, const cha
 
 static void emit(const struct stream *stream, const char *data, size_t bytes)
 {
-    struct lane *lane = stream->lane;
+    struct outlet *outlet = stream->outlet;
     if (bytes == 0)
         return;
-    if (lane->midline && lane->last != stream) {
-        sink_put(&lane->sink, "\n", 1);
-        lane->midline = false;
+    if (outlet->midline && outlet->last != stream) {
+        sink_put(&outlet->sink, "\n", 1);
+        outlet->midline = false;
     }
     if (tagging || stamping)
-        put_marked(lane, stream, data, bytes);
+        put_marked(outlet, stream, data, bytes);
     else
-        sink_put(&lane->sink, data, bytes);
-    lane->midline = data[bytes - 1] != '\n';
-    lane->last = stream;
+        sink_put(&outlet->sink, data, bytes);
+    outlet->midline = data[bytes - 1] != '\n';
+    outlet->last = stream;
 }
 
 static void keep_data(struct stream *stream, const char *data, size_t bytes)
@@ -130,18 +130,18 @@ static void unpark(struct stream *stream)
 static void pour(struct stream *stream);
 
 /* The long line is over or stuck. Lets all other streams go on. */
-static void release_lane(struct lane *lane)
+static void release_outlet(struct outlet *outlet)
 {
-    lane->owner = NULL;
-    for (size_t i = 0; i < nstreams && !lane->owner; i++)
-        if (streams[i].lane == lane)
+    outlet->owner = NULL;
+    for (size_t i = 0; i < nstreams && !outlet->owner; i++)
+        if (streams[i].outlet == outlet)
             pour(&streams[i]);
 }
 
 /* Sends as much of a stream's kept bytes as it may. */
 static void pour(struct stream *stream)
 {
-    struct lane *lane = stream->lane;
+    struct outlet *outlet = stream->outlet;
     if (!may_write(stream))
         return;
     bool all = stream->ended || stream->used > OUTPUT_LINE;
@@ -154,17 +154,17 @@ static void pour(struct stream *stream)
         stream->room = 0;
     }
     unpark(stream);
-    if (!stream->ended && all && lane->midline)
-        lane->owner = stream;
-    else if (lane->owner == stream && (stream->ended || bytes > 0))
-        release_lane(lane);
+    if (!stream->ended && all && outlet->midline)
+        outlet->owner = stream;
+    else if (outlet->owner == stream && (stream->ended || bytes > 0))
+        release_outlet(outlet);
 }
 
 static void take_data(struct stream *stream, const char *data, size_t bytes)
 {
     const char *end = memrchr(data, '\n', bytes);
     size_t lines = end ? (size_t)(end - data) + 1 : 0;
-    if (lines && stream->used == 0 && !stream->lane->owner) { /* the usual case, without a copy */
+    if (lines && stream->used == 0 && !stream->outlet->owner) { /* the usual case, without a copy */
         emit(stream, data, lines);
         data += lines;
         bytes -= lines;
@@ -193,7 +193,7 @@ static void stream_ready(struct loop_watch *watch)
     struct stream *stream = (struct stream *)watch;
     if (stream->fd < 0 || stream->parked)
         return;
-    if (sink_full(&stream->lane->sink) || (!may_write(stream) && stream->used > OUTPUT_LINE)) {
+    if (sink_full(&stream->outlet->sink) || (!may_write(stream) && stream->used > OUTPUT_LINE)) {
         loop_remove(stream->fd);
         stream->parked = true;
         return;
@@ -206,11 +206,11 @@ static void stream_ready(struct loop_watch *watch)
         finish_stream(stream);
 }
 
-static void lane_drained(struct sink *sink)
+static void outlet_drained(struct sink *sink)
 {
-    struct lane *lane = (struct lane *)sink;
+    struct outlet *outlet = (struct outlet *)sink;
     for (size_t i = 0; i < nstreams; i++)
-        if (streams[i].lane == lane && may_write(&streams[i]))
+        if (streams[i].outlet == outlet && may_write(&streams[i]))
             unpark(&streams[i]);
 }
 
@@ -237,7 +237,7 @@ bool output_open(const struct options *options)
     joined = same_file(1, 2);
     prompts = input_answers();
     for (int i = 0; i < 2; i++)
-        sink_open(&lanes[i].sink, i + 1, lane_drained);
+        sink_open(&outlets[i].sink, i + 1, outlet_drained);
     nstreams = (size_t)npes * output_files_per_pe();
     streams = say_if_null(calloc(nstreams + 1, sizeof *streams));
     return !file_name || files_make_folder(file_name);
@@ -249,12 +249,12 @@ unsigned output_files_per_pe(void)
 }
 
 /* Returns the writing end, or -1 with errno. */
-static int open_stream(struct stream *stream, uint32_t pe, struct lane *lane)
+static int open_stream(struct stream *stream, uint32_t pe, struct outlet *outlet)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
-    *stream = (struct stream){.watch.ready = stream_ready, .lane = lane, .pe = pe, .fd = ends[0]};
+    *stream = (struct stream){.watch.ready = stream_ready, .outlet = outlet, .pe = pe, .fd = ends[0]};
     if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0 || loop_add(ends[0], EPOLLIN, &stream->watch) != 0) {
         int why = errno;
         close(ends[0]);
@@ -275,9 +275,9 @@ bool output_connect(uint32_t pe, int *out, int *err)
     if (file_name)
         *err = *out = files_open(file_name, pe, npes);
     else if (!direct) {
-        *err = *out = open_stream(stream, pe, &lanes[0]);
+        *err = *out = open_stream(stream, pe, &outlets[0]);
         if (*out >= 0 && !joined)
-            *err = open_stream(stream + 1, pe, &lanes[1]);
+            *err = open_stream(stream + 1, pe, &outlets[1]);
     }
     return *err >= 0;
 }
@@ -285,21 +285,21 @@ bool output_connect(uint32_t pe, int *out, int *err)
 /* True for an unfinished line of PE 0. It goes out after a while, because it may be a prompt. */
 static bool is_prompt(const struct stream *stream)
 {
-    return prompts && stream->pe == 0 && stream->lane && stream->used > 0 && may_write(stream);
+    return prompts && stream->pe == 0 && stream->outlet && stream->used > 0 && may_write(stream);
 }
 
-/* Releases a lane when its owner is stuck. The owner is not stuck while it has more input for the supervisor, or while the
+/* Releases an outlet when its owner is stuck. The owner is not stuck while it has more input for the supervisor, or while the
  * supervisor does not read it. */
-static void check_stuck(struct lane *lane, int64_t now)
+static void check_stuck(struct outlet *outlet, int64_t now)
 {
-    struct stream *owner = lane->owner;
+    struct stream *owner = outlet->owner;
     if (!owner || now - owner->heard < STUCK_MS)
         return;
     struct pollfd more = {.fd = owner->fd, .events = POLLIN};
     if (owner->parked || poll(&more, 1, 0) > 0)
         owner->heard = now;
     else
-        release_lane(lane);
+        release_outlet(outlet);
 }
 
 /* Returns the number of streams whose unfinished lines the clock watches: those of PE 0. */
@@ -317,8 +317,8 @@ void output_tick(void)
             drop_data(&streams[i], streams[i].used);
         }
     for (int i = 0; i < 2; i++) {
-        check_stuck(&lanes[i], now);
-        sink_flush(&lanes[i].sink);
+        check_stuck(&outlets[i], now);
+        sink_flush(&outlets[i].sink);
     }
 }
 
@@ -336,27 +336,27 @@ int output_patience(void)
         if (is_prompt(&streams[i]))
             wait = patience_with(&streams[i], PROMPT_MS, wait);
     for (int i = 0; i < 2; i++)
-        if (lanes[i].owner)
-            wait = patience_with(lanes[i].owner, STUCK_MS, wait);
+        if (outlets[i].owner)
+            wait = patience_with(outlets[i].owner, STUCK_MS, wait);
     return wait;
 }
 
 bool output_done(void)
 {
-    return unfinished == 0 && sink_empty(&lanes[0].sink) && sink_empty(&lanes[1].sink);
+    return unfinished == 0 && sink_empty(&outlets[0].sink) && sink_empty(&outlets[1].sink);
 }
 
 int output_broken(void)
 {
-    return lanes[0].sink.broken;
+    return outlets[0].sink.broken;
 }
 
 void output_message(const char *line, size_t bytes)
 {
-    struct lane *lane = &lanes[joined ? 0 : 1];
-    if (lane->midline)
-        sink_put(&lane->sink, "\n", 1);
-    lane->midline = false;
-    sink_put(&lane->sink, line, bytes);
-    sink_flush(&lane->sink);
+    struct outlet *outlet = &outlets[joined ? 0 : 1];
+    if (outlet->midline)
+        sink_put(&outlet->sink, "\n", 1);
+    outlet->midline = false;
+    sink_put(&outlet->sink, line, bytes);
+    sink_flush(&outlet->sink);
 }

@@ -84,6 +84,6 @@ int rte_host_is_there(void)
 const struct rte_backend *rte_host_open(struct rte_rank *place)
 {
     *place = (struct rte_rank){.pe = environment.rank, .npes = environment.ranks, .job = "embedded"};
-    rte.guest = true;
+    rte.embedded = true;
     return &backend;
 }

@@ -68,7 +68,7 @@ struct node {
     uint32_t check;          /* oshrun --check */
     uint32_t nodes;          /* of the job; 0: not learnt yet */
     uint32_t scattered;      /* 1: node index i is PE pe[i].number; 0: PE first + i */
-    uint32_t crowd;          /* PEs on each processor, rounded down */
+    uint32_t pes_per_core;   /* PEs on each processor, rounded down */
     uint64_t nonce[2];       /* random, the same in all nodes of the job; the job's key */
     uint32_t placed;         /* 1: some node of the job is scattered, so the file holds the places of all PEs */
 
@@ -294,7 +294,7 @@ static inline void node_format(struct node *node, uint32_t size, uint32_t cores,
     node->nodes = 1;
     node->cores = cores;
     node->oversubscribed = size > cores;
-    node->crowd = size / cores;
+    node->pes_per_core = size / cores;
     node->nonce[0] = nonce[0];
     node->nonce[1] = nonce[1];
     node->magic = NODE_MAGIC;

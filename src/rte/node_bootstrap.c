@@ -4,7 +4,7 @@
  * meet at an abstract socket whose name is a hash of these with a key that PE 0 has drawn and told through the launcher. So
  * this trusts no launcher's claim about places, leaves nothing behind, and nobody else can guess the name. The first PE to
  * take the name is the host. The others connect and introduce themselves. Then all PEs of the job fence, so that the host
- * knows that all its guests have come. The host sorts them by number, makes one memory file, and passes the file over the
+ * knows that all its members have come. The host sorts them by number, makes one memory file, and passes the file over the
  * connection. That also proves that they can share the file.
  *
  * Other users see the name once it is taken, and may connect. No call here waits for them: connecting does not block, the
@@ -38,13 +38,13 @@
 #define STRANGER (-1) /* in place of a PE */
 #define TRIES 2000    /* of 1 ms, between the host's bind and listen, or when many PEs connect at once */
 
-struct guest {
+struct member {
     int socket; /* -1: this process itself */
     struct rte_hello hello;
 };
 
 struct party {
-    struct guest *guests;
+    struct member *members;
     size_t count, room;
     bool strangers; /* other users have connected */
 };
@@ -162,7 +162,7 @@ static int meet_enter(const uint64_t key[2], int *end)
     return role;
 }
 
-/* ---- the guest's side ---- */
+/* ---- the member's side ---- */
 
 /* Receives the file, and this PE's index on the node. Returns the descriptor, or -1. */
 static int receive_file(int socket, int32_t *index)
@@ -187,7 +187,7 @@ static int receive_file(int socket, int32_t *index)
     return fd;
 }
 
-static int be_guest(int socket)
+static int be_member(int socket)
 {
     int32_t index;
     int fd = receive_file(socket, &index);
@@ -203,48 +203,48 @@ static int be_guest(int socket)
 /* ---- the host's side ---- */
 
 /* Returns 0, or -1 after one line. */
-static int add_guest(struct party *party, int socket, const struct rte_hello *hello)
+static int add_member(struct party *party, int socket, const struct rte_hello *hello)
 {
     if (party->count == party->room) {
         size_t room = party->room ? 2 * party->room : 64;
-        struct guest *more = realloc(party->guests, room * sizeof *more);
+        struct member *more = realloc(party->members, room * sizeof *more);
         if (!more) {
             log_line("no memory is left to meet PE %d of this node", hello->pe);
             return -1;
         }
-        party->guests = more;
+        party->members = more;
         party->room = room;
     }
-    party->guests[party->count++] = (struct guest){.socket = socket, .hello = *hello};
+    party->members[party->count++] = (struct member){.socket = socket, .hello = *hello};
     return 0;
 }
 
-/* Adds a guest. Closes the connection of a process of another job, and keeps that of another user: who closes it drops what waits
+/* Adds a member. Closes the connection of a process of another job, and keeps that of another user: who closes it drops what waits
  * in it. */
 static void welcome(struct party *party, int socket, int npes)
 {
     struct rte_hello hello;
     if (!same_user(socket)) {
-        party->strangers = add_guest(party, socket, &(struct rte_hello){.pe = STRANGER}) == 0 || party->strangers;
+        party->strangers = add_member(party, socket, &(struct rte_hello){.pe = STRANGER}) == 0 || party->strangers;
         return;
     }
     bool known = recv(socket, &hello, sizeof hello, 0) == sizeof hello && hello.magic == RTE_HELLO_MAGIC &&
                  hello.npes == npes && hello.pe >= 0 && hello.pe < npes;
-    if (!known || add_guest(party, socket, &hello) != 0)
+    if (!known || add_member(party, socket, &hello) != 0)
         close(socket);
 }
 
-/* Collects the guests. All PEs of this node connected before the fence, so the door is shut first: who is in the queue now has come,
+/* Collects the members. All PEs of this node connected before the fence, so the listener is shut first: who is in the queue now has come,
  * and nobody else comes. Returns 0, or -1 after one line. */
-static int gather_node(struct party *party, int door, int npes)
+static int gather_node(struct party *party, int listener, int npes)
 {
     struct rlimit before, wide;
     bool raised = getrlimit(RLIMIT_NOFILE, &before) == 0;
     wide = (struct rlimit){.rlim_cur = before.rlim_max, .rlim_max = before.rlim_max};
     raised = raised && setrlimit(RLIMIT_NOFILE, &wide) == 0;
-    int failed = shutdown(door, SHUT_RDWR) == 0 ? 0 : errno;
+    int failed = shutdown(listener, SHUT_RDWR) == 0 ? 0 : errno;
     while (!failed) {
-        int socket = accept4(door, 0, 0, SOCK_CLOEXEC);
+        int socket = accept4(listener, 0, 0, SOCK_CLOEXEC);
         if (socket >= 0)
             welcome(party, socket, npes);
         else if (errno != EINTR && errno != ECONNABORTED)
@@ -252,7 +252,7 @@ static int gather_node(struct party *party, int door, int npes)
     }
     if (raised)
         setrlimit(RLIMIT_NOFILE, &before);
-    if (failed == EAGAIN || failed == EINVAL) /* the queue of a shut door is empty */
+    if (failed == EAGAIN || failed == EINVAL) /* the queue of a shut listener is empty */
         return 0;
     log_line("cannot meet the other PEs of this node: %s", strerror(failed));
     return -1;
@@ -275,10 +275,10 @@ static void leave_strangers(struct party *party)
     }
     size_t kept = 0;
     for (size_t i = 0; i < party->count; i++)
-        if (party->guests[i].hello.pe != STRANGER)
-            party->guests[kept++] = party->guests[i];
+        if (party->members[i].hello.pe != STRANGER)
+            party->members[kept++] = party->members[i];
         else if (child > 0)
-            close(party->guests[i].socket);
+            close(party->members[i].socket);
     party->count = kept;
     close(wait[0]);
     close(wait[1]);
@@ -288,7 +288,7 @@ static void leave_strangers(struct party *party)
 
 static int by_pe(const void *one, const void *other)
 {
-    return ((const struct guest *)one)->hello.pe - ((const struct guest *)other)->hello.pe;
+    return ((const struct member *)one)->hello.pe - ((const struct member *)other)->hello.pe;
 }
 
 /* Counts the cores of all PEs here together, because a launcher may have given each PE a core of its own. */
@@ -298,7 +298,7 @@ static uint32_t count_cores(const struct party *party)
     for (int word = 0; word < RTE_CPU_WORDS; word++) {
         uint64_t any = 0;
         for (size_t i = 0; i < party->count; i++)
-            any |= party->guests[i].hello.cpus[word];
+            any |= party->members[i].hello.cpus[word];
         cores += (uint32_t)__builtin_popcountll(any);
     }
     return cores ? cores : 1;
@@ -308,14 +308,14 @@ static uint32_t count_cores(const struct party *party)
 static void format_head(struct node *node, const struct party *party, const uint64_t nonce[2])
 {
     uint32_t cores = count_cores(party), size = (uint32_t)party->count;
-    int first = party->guests[0].hello.pe, last = party->guests[size - 1].hello.pe;
+    int first = party->members[0].hello.pe, last = party->members[size - 1].hello.pe;
     node_format(node, size, cores, nonce);
     node->first = (uint32_t)first;
-    node->total = (uint32_t)party->guests[0].hello.npes;
+    node->total = (uint32_t)party->members[0].hello.npes;
     node->nodes = size == node->total;
     node->scattered = last - first != (int)size - 1;
     for (uint32_t i = 0; node->scattered && i < size; i++)
-        node->pe[i].number = (uint32_t)party->guests[i].hello.pe;
+        node->pe[i].number = (uint32_t)party->members[i].hello.pe;
 }
 
 /* Makes and formats the file. Returns its descriptor, or -1 after one line. */
@@ -357,19 +357,19 @@ static int send_file(int socket, int fd, int32_t index)
     return sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof index ? 0 : -1;
 }
 
-/* Returns 0, or -1 after one line when two guests say that they are the same PE. */
+/* Returns 0, or -1 after one line when two members say that they are the same PE. */
 static int check_numbers(const struct party *party)
 {
     for (size_t i = 1; i < party->count; i++)
-        if (party->guests[i].hello.pe == party->guests[i - 1].hello.pe) {
+        if (party->members[i].hello.pe == party->members[i - 1].hello.pe) {
             log_line("two processes say that they are PE %d: a PE started another OpenSHMEM program",
-                     party->guests[i].hello.pe);
+                     party->members[i].hello.pe);
             return -1;
         }
     return 0;
 }
 
-/* Makes the file, hands it to the guests, and keeps it. Returns 0, or -1 after one line. */
+/* Makes the file, hands it to the members, and keeps it. Returns 0, or -1 after one line. */
 static int serve(const struct party *party)
 {
     if (check_numbers(party) != 0)
@@ -378,32 +378,32 @@ static int serve(const struct party *party)
     if (fd < 0)
         return -1;
     for (size_t i = 0; i < party->count; i++) {
-        const struct guest *guest = &party->guests[i];
-        if (guest->socket < 0) {
+        const struct member *member = &party->members[i];
+        if (member->socket < 0) {
             rte.fd = fd;
             rte.node_index = (int)i;
-        } else if (send_file(guest->socket, fd, (int32_t)i) != 0) {
-            log_line("cannot hand the node's memory to PE %d: %s", guest->hello.pe, strerror(errno));
+        } else if (send_file(member->socket, fd, (int32_t)i) != 0) {
+            log_line("cannot hand the node's memory to PE %d: %s", member->hello.pe, strerror(errno));
         }
     }
     return 0;
 }
 
-static int be_host(int door, const struct rte_rank *place, const struct rte_hello *mine)
+static int be_host(int listener, const struct rte_rank *place, const struct rte_hello *mine)
 {
     struct party party = {0};
-    int status = add_guest(&party, -1, mine);
+    int status = add_member(&party, -1, mine);
     if (status == 0)
-        status = gather_node(&party, door, place->npes);
+        status = gather_node(&party, listener, place->npes);
     leave_strangers(&party);
     if (status == 0) {
-        qsort(party.guests, party.count, sizeof *party.guests, by_pe);
+        qsort(party.members, party.count, sizeof *party.members, by_pe);
         status = serve(&party);
     }
     for (size_t i = 0; i < party.count; i++)
-        if (party.guests[i].socket >= 0)
-            close(party.guests[i].socket);
-    free(party.guests);
+        if (party.members[i].socket >= 0)
+            close(party.members[i].socket);
+    free(party.members);
     return status;
 }
 
@@ -419,7 +419,7 @@ int rte_node_bootstrap(const struct rte_rank *place)
     }
     int status = role < 0 ? -1 : rte_backend_fence(0);
     if (status == 0)
-        status = role ? be_host(end, place, &hello) : be_guest(end);
+        status = role ? be_host(end, place, &hello) : be_member(end);
     if (end >= 0)
         close(end);
     rte.launched = true;

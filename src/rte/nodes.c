@@ -177,7 +177,7 @@ static void write_tables(const struct rte_packed_job_map *all, size_t bytes)
     }
     memcpy(node->nonce, all->nonce, sizeof node->nonce);
     node->oversubscribed |= here > node->cores;
-    node->crowd = here / node->cores;
+    node->pes_per_core = here / node->cores;
     node->nodes = nodes; /* the barrier publishes it */
 }
 

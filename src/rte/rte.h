@@ -24,7 +24,7 @@ struct rte {
     int nodes;         /* 1: every PE is on this node, and no PE asks the launcher for anything */
     int fd;            /* the node's memory file, close-on-exec */
     bool launched;     /* started by a launcher, not alone */
-    bool guest;        /* of a program with an environment of its own, whose signals stay its own */
+    bool embedded;     /* of a program with an environment of its own, whose signals stay its own */
     struct node *node; /* its head, mapped */
     struct node_pe *me;
     const uint32_t *places; /* of all PEs (node.h); null: no node of the job is scattered */

@@ -46,7 +46,7 @@ static void ctx_retire(struct shmem_ctx_impl *ctx)
 
 static void ctx_release(struct shmem_ctx_impl *ctx)
 {
-    proto_release(&ctx->lanes);
+    proto_release(&ctx->workers);
     ctx_retire(ctx);
 }
 

@@ -19,9 +19,9 @@ struct shmem_ctx_impl {
     uint32_t size; /* of the team; 0 before init, and of a destroyed context */
     int start, stride;
     long options;
-    struct shmem_team_impl *team;  /* null in a destroyed context */
-    struct shmem_ctx_impl *next;   /* among the team's contexts */
-    struct proto_worker_set lanes; /* not of the default context */
+    struct shmem_team_impl *team;    /* null in a destroyed context */
+    struct shmem_ctx_impl *next;     /* among the team's contexts */
+    struct proto_worker_set workers; /* not of the default context */
 };
 
 extern struct shmem_ctx_impl lat_ctx_default;
@@ -37,7 +37,7 @@ static inline struct shmem_ctx_impl *lat_ctx_of(shmem_ctx_t handle)
 static inline struct proto_worker_set *lat_ctx_workers(shmem_ctx_t handle)
 {
     struct shmem_ctx_impl *ctx = lat_ctx_of(handle);
-    return ctx == LAT_CTX_DEFAULT ? 0 : &ctx->lanes;
+    return ctx == LAT_CTX_DEFAULT ? 0 : &ctx->workers;
 }
 
 _Noreturn void lat_ctx_fail(const char *call, const struct shmem_ctx_impl *ctx, int pe);

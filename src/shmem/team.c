@@ -193,7 +193,7 @@ int lat_team_create_ctx(shmem_team_t handle, long options, shmem_ctx_t *ctx)
     *made = (struct shmem_ctx_impl){.size = (uint32_t)team->group.size,
                                     .options = options,
                                     .team = team,
-                                    .lanes.spread = threads_share(options)};
+                                    .workers.spread = threads_share(options)};
     find_translation(made, team);
     lat_ctx_add(&team->contexts, made);
     *ctx = made;

@@ -69,14 +69,14 @@ static void short_ones(void)
     CHECK(refused(&message, "too long"));
     message = good;
     message.id = UCCS_MESSAGE_SLOTS - 1;
-    message.lane = PE_SHARED_SENDERS - 1;
+    message.thread = PE_SHARED_SENDERS - 1;
     takes(&message);
     CHECK(shared->taken.id == UCCS_MESSAGE_SLOTS - 1);
     message.id = UCCS_MESSAGE_SLOTS;
-    CHECK(refused(&message, "PE 0 sent a wrong message on this node: there is no such handler or lane"));
+    CHECK(refused(&message, "PE 0 sent a wrong message on this node: there is no such handler or thread"));
     message = good;
-    message.lane = PE_SHARED_SENDERS;
-    CHECK(refused(&message, "no such handler or lane"));
+    message.thread = PE_SHARED_SENDERS;
+    CHECK(refused(&message, "no such handler or thread"));
     message = good;
     for (uint32_t source = 1; source; source <<= 1) {
         message.source = source;

@@ -91,8 +91,8 @@ static void neighbours(void)
 
 static void places(void)
 {
-    static const enum proto_wire_kind kinds[] = {WIRE_PUT,        WIRE_PUT_BLOCKS, WIRE_PARCEL, WIRE_GET,
-                                                 WIRE_GET_BLOCKS, WIRE_CHANGE,     WIRE_LOCK,   WIRE_UNLOCK};
+    static const enum proto_wire_kind kinds[] = {WIRE_PUT,        WIRE_PUT_BLOCKS, WIRE_INTERNAL_PUT, WIRE_GET,
+                                                 WIRE_GET_BLOCKS, WIRE_CHANGE,     WIRE_LOCK,         WIRE_UNLOCK};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct wire_header h = from_one(kinds[i]);
         REFUSED(h, 0, "names memory that no such message reaches");
@@ -112,7 +112,7 @@ static void places(void)
 static void rows(void)
 {
     const uint64_t row = (uint64_t)NODE_GROUP_LINES * CACHE_LINE;
-    struct wire_header h = from_one(WIRE_PARCEL);
+    struct wire_header h = from_one(WIRE_INTERNAL_PUT);
     h.segment = h.put.signal_segment = PROTO_ROWS;
     h.put.what = PROTO_SIGNAL_SET;
     h.put.signal_offset = row * NODE_GROUP_AREAS - 8;
@@ -127,7 +127,7 @@ static void rows(void)
     REFUSED(h, 0, "its notice is none");
     h.segment = PROTO_REGION;
     REFUSED(h, 0, "names memory that no such message reaches");
-    h = from_one(WIRE_PARCEL);
+    h = from_one(WIRE_INTERNAL_PUT);
     h.segment = PROTO_LANDING;
     h.at.offset = world_room + WORLD_ROOM - 8;
     CHECK(taken(h, 8));
@@ -406,8 +406,8 @@ static void messages(void)
     h.am.context = PE_SHARED_CONTEXTS;
     REFUSED(h, 8, "its am.context is too large");
     h = from_one(WIRE_AM_DONE);
-    h.am_done.lane = PE_SHARED_SENDERS;
-    REFUSED(h, 0, "its am_done.lane is too large");
+    h.am_done.thread = PE_SHARED_SENDERS;
+    REFUSED(h, 0, "its am_done.thread is too large");
 }
 
 static void batches(void)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* All PEs of the job may call at once, and where there are more of them than cores each takes seconds to answer. */
-enum { GUESTS = 32, GUEST_SECONDS = 20 };
+enum { PENDING = 32, PENDING_SECONDS = 20 };
 
 static struct worker *workers;
 static struct routes here; /* without a port */
@@ -66,8 +66,8 @@ static bool open_worker_files(struct worker *worker)
                                          .key = {key[0], key[1]},
                                          .me = (uint32_t)tcp_me,
                                          .npes = (uint32_t)tcp_npes,
-                                         .max_pending = GUESTS + (uint32_t)tcp_npes,
-                                         .seconds = GUEST_SECONDS,
+                                         .max_pending = PENDING + (uint32_t)tcp_npes,
+                                         .seconds = PENDING_SECONDS,
                                          .wants = tcp_peer_wants,
                                          .accepted = tcp_peer_let_in,
                                          .out_of_descriptors = tell_no_descriptors,

@@ -75,9 +75,9 @@ struct uccs_message {
     uint32_t source; /* PE */
     uint32_t length;
     uint16_t id;
-    uint16_t staged : 1; /* the payload is in the block */
-    uint16_t lane : 15;  /* number of the one that has sent it */
-    uint64_t block;      /* offset in the sender's region; UCCS_NO_BLOCK: nothing to acknowledge */
+    uint16_t staged : 1;  /* the payload is in the block */
+    uint16_t thread : 15; /* number of the one that has sent it */
+    uint64_t block;       /* offset in the sender's region; UCCS_NO_BLOCK: nothing to acknowledge */
     uccs_counter counter;
     int64_t weight;
     char payload[UCCS_SHORT_MAX];

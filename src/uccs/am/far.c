@@ -148,7 +148,7 @@ static void fill_header(struct wire_header *header, uint32_t context, uint32_t w
     header->am.weight = head->weight;
     header->am.context = (uint8_t)context;
     header->am.ring = (uint8_t)which;
-    header->am.lane = head->lane;
+    header->am.thread = head->thread;
     header->am.staged = head->staged;
     header->am.id = head->id;
 }
@@ -201,7 +201,7 @@ static void hear_done(struct proto_arrival *arrival)
             uccs_fail("PE %u says that it has handled %u messages of %llu bytes, more than it has got", header->from,
                       count, (unsigned long long)header->am_done.bytes);
         struct uccs_pe_shared *own = uccs_pe_shared_mine();
-        (void)atomic_fetch_add_release(&own->handled[context][header->am_done.lane].count,
+        (void)atomic_fetch_add_release(&own->handled[context][header->am_done.thread].count,
                                        count); /* acquire: uccs_am_settled */
     }
     if (!header->am_done.block)
@@ -224,7 +224,7 @@ static struct uccs_packet *make_packet(const struct wire_header *header, size_t 
     message->length = (uint32_t)bytes;
     message->id = header->am.id;
     message->staged = staged;
-    message->lane = header->am.lane & (PE_SHARED_SENDERS - 1); /* for the compiler: wire.def has checked it */
+    message->thread = header->am.thread & (PE_SHARED_SENDERS - 1); /* for the compiler: wire.def has checked it */
     message->block = UCCS_NO_BLOCK;
     message->counter = header->am.counter;
     message->weight = header->am.weight;
@@ -283,7 +283,7 @@ void uccs_far_am_tell(const struct uccs_tally *tally, uint64_t token, bool faile
     send->header.am_done.count = tally->count;
     send->header.am_done.context = (uint8_t)tally->context;
     send->header.am_done.ring = (uint8_t)tally->which;
-    send->header.am_done.lane = (uint16_t)tally->lane;
+    send->header.am_done.thread = (uint16_t)tally->thread;
     send->header.am_done.failed = failed;
     proto_issue(send);
 }
@@ -299,7 +299,7 @@ void uccs_far_am_end(struct uccs_bounce *block)
     const struct uccs_message *message = &packet->message;
     if (message->counter)
         uccs_counter_arrive_here(message->counter, message->weight);
-    uccs_far_am_tell(&(struct uccs_tally){packet->context, packet->which, message->source, message->lane, 1,
+    uccs_far_am_tell(&(struct uccs_tally){packet->context, packet->which, message->source, message->thread, 1,
                                           message->length},
                      packet->token, block->failed);
     free(packet);

@@ -25,7 +25,7 @@
 
 /* Handled messages of one thread of a PE, which that PE is told of at once. */
 struct uccs_tally {
-    uint32_t context, which, source, lane, count;
+    uint32_t context, which, source, thread, count;
     uint64_t bytes;
 };
 

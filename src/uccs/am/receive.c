@@ -31,7 +31,7 @@ static void tell_sender(struct uccs_tally *tally)
     if (lat_unlikely(index >= uccs_core.pes))
         uccs_far_am_tell(tally, 0, false);
     else
-        (void)atomic_fetch_add_release(&uccs_pe_shared_of(index)->handled[tally->context][tally->lane].count,
+        (void)atomic_fetch_add_release(&uccs_pe_shared_of(index)->handled[tally->context][tally->thread].count,
                                        tally->count); /* acquire: uccs_am_settled */
     tally->count = 0;
     tally->bytes = 0;
@@ -39,10 +39,10 @@ static void tell_sender(struct uccs_tally *tally)
 
 static void count_handled(struct uccs_tally *tally, const struct uccs_message *message)
 {
-    if (tally->count && (tally->source != message->source || tally->lane != message->lane))
+    if (tally->count && (tally->source != message->source || tally->thread != message->thread))
         tell_sender(tally);
     tally->source = message->source;
-    tally->lane = message->lane;
+    tally->thread = message->thread;
     tally->count++;
     tally->bytes += message->length;
 }
@@ -339,8 +339,8 @@ static const char *fault_of(const struct uccs_message *message)
 {
     if (message->source >= (uint32_t)uccs_core.npes || uccs_index((int)message->source) >= uccs_core.pes)
         return "it is of no PE of this node";
-    if (message->id >= UCCS_MESSAGE_SLOTS || message->lane >= PE_SHARED_SENDERS)
-        return "there is no such handler or lane";
+    if (message->id >= UCCS_MESSAGE_SLOTS || message->thread >= PE_SHARED_SENDERS)
+        return "there is no such handler or thread";
     if (message->staged ? message->block == UCCS_NO_BLOCK : message->length > UCCS_SHORT_MAX)
         return "it is too long";
     return message->block == UCCS_NO_BLOCK || has_block(message) ? 0 : "its block is in no memory of its sender";

@@ -13,7 +13,7 @@ void uccs_cell_check(const struct uccs_message *message);
 static inline bool uccs_cell_is_plain(const struct uccs_message *message)
 {
     return message->block == UCCS_NO_BLOCK && message->length <= UCCS_SHORT_MAX && !message->staged &&
-           message->id < UCCS_MESSAGE_SLOTS && message->lane < PE_SHARED_SENDERS &&
+           message->id < UCCS_MESSAGE_SLOTS && message->thread < PE_SHARED_SENDERS &&
            message->source - uccs_core.first < uccs_core.pes && !uccs_core.index_of;
 }
 

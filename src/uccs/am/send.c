@@ -72,7 +72,7 @@ static int push_message(const struct uccs_sending *s)
 {
     struct uccs_wait wait uccs_scoped = {0};
     struct uccs_late late = {0};
-    uint64_t *count = &sent[s->context][s->head.lane].count;
+    uint64_t *count = &sent[s->context][s->head.thread].count;
     atomic_fetch_add_relaxed(count, 1); /* before it can be handled */
     while (!try_push(s)) {
         if (s->nowait) {
@@ -181,7 +181,7 @@ int uccs_am_post(struct uccs_sending *s, const struct uccs_context *context, con
     uccs_request_handle before = op && op->request ? *op->request : UCCS_REQUEST_NULL;
     s->context = context->attr.id;
     s->head.source = (uint32_t)uccs_core.me;
-    s->head.lane = uccs_thread() % PE_SHARED_SENDERS;
+    s->head.thread = uccs_thread() % PE_SHARED_SENDERS;
     int status = order_message(s->stream, op);
     if (op && status == UCCS_OK)
         status = begin_options(s, op);
@@ -227,7 +227,7 @@ bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length
     s.head.source = (uint32_t)uccs_core.me;
     s.head.length = (uint32_t)length;
     s.head.id = (uint16_t)id;
-    s.head.lane = uccs_thread() % PE_SHARED_SENDERS;
+    s.head.thread = uccs_thread() % PE_SHARED_SENDERS;
     s.head.staged = block && length;
     s.head.block = block ? (uint64_t)((char *)block - uccs_memory_region(uccs_core.index)) : UCCS_NO_BLOCK;
     s.block = block;
@@ -238,20 +238,20 @@ bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length
     return true;
 }
 
-static bool lane_settled(uint32_t context, uint32_t lane)
+static bool thread_settled(uint32_t context, uint32_t thread)
 {
     uint64_t handled = atomic_load_acquire(
-        &uccs_pe_shared_mine()->handled[context][lane].count); /* release: uccs_am_tell, hear_done */
-    return handled >= atomic_load_relaxed(&sent[context][lane].count);
+        &uccs_pe_shared_mine()->handled[context][thread].count); /* release: uccs_am_tell, hear_done */
+    return handled >= atomic_load_relaxed(&sent[context][thread].count);
 }
 
 bool uccs_am_settled(const struct uccs_context *context, enum uccs_scope scope)
 {
     uint32_t id = context->attr.id, mine = uccs_thread() % PE_SHARED_SENDERS;
     if (scope == UCCS_SCOPE_THREAD)
-        return lane_settled(id, mine);
-    for (uint32_t lane = 0, lanes = uccs_threads(); lane < lanes; lane++)
-        if (!lane_settled(id, lane))
+        return thread_settled(id, mine);
+    for (uint32_t thread = 0, threads = uccs_threads(); thread < threads; thread++)
+        if (!thread_settled(id, thread))
             return false;
     return true;
 }

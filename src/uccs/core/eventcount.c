@@ -18,7 +18,7 @@ void uccs_waiting_count(int change)
     (void)atomic_fetch_add_relaxed(&uccs_waiting, (uint32_t)change);
 }
 
-bool uccs_crowd_is_awake(void)
+bool uccs_awake_exceed_cores(void)
 {
     return atomic_load_relaxed(&uccs_waiting) > uccs_waiting_cores + atomic_load_relaxed(&sleeping);
 }

@@ -75,13 +75,13 @@ extern uint32_t uccs_waiting_cores; /* on which this process runs; written at th
 void uccs_waiting_count(int change);
 
 /* Returns true when more threads wait than there are cores. */
-static inline bool uccs_is_crowd(void)
+static inline bool uccs_waiters_exceed_cores(void)
 {
     return atomic_load_relaxed(&uccs_waiting) > uccs_waiting_cores;
 }
 
 /* Returns the same for the threads that do not sleep. */
-bool uccs_crowd_is_awake(void);
+bool uccs_awake_exceed_cores(void);
 
 /* --- Who waits */
 
@@ -101,7 +101,7 @@ bool uccs_follower_may_look_slow(struct uccs_follower *me, struct uccs_wait *wai
  * another count: it looks at its variable. */
 static inline bool uccs_follower_may_look(struct uccs_follower *me, struct uccs_wait *wait)
 {
-    return lat_likely(!me->leads && !uccs_is_crowd()) || uccs_follower_may_look_slow(me, wait);
+    return lat_likely(!me->leads && !uccs_waiters_exceed_cores()) || uccs_follower_may_look_slow(me, wait);
 }
 
 #endif

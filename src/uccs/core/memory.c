@@ -267,9 +267,9 @@ static int guard_memory(size_t heap_bytes)
                                                  .fd = map.globals->in_slice ? 0 : map.globals->fd};
     struct buserror_facts facts = {.heap_bytes = heap_bytes, .pes = rte.node_size};
     int error = uccs_fork_guard(&ranges);
-    if (!error && !rte.guest)
+    if (!error && !rte.embedded)
         error = buserror_watch(map.base, map.bytes, &facts);
-    if (!error && !rte.guest && moved)
+    if (!error && !rte.embedded && moved)
         error = buserror_watch((void *)map.image_start, map.image_bytes, &facts);
     if (error)
         log_line("cannot guard the shared memory: %s", strerror(error));
@@ -318,7 +318,7 @@ static void publish_core(size_t heap_bytes)
         .image_stride = node->image_stride,
         .spin = node->oversubscribed ? 0 : uccs_core.spin, /* others want its core */
         .oversubscribed = node->oversubscribed,
-        .naps = uccs_wait_naps(node->crowd),
+        .naps = uccs_wait_naps(node->pes_per_core),
         .me = rte.pe,
         .npes = rte.npes,
         .pes = topology->pes,

@@ -52,10 +52,10 @@ uint64_t uccs_yield_core(bool cheap_looks)
 
 /* A core serves some hundred thousand short sleeps a second: of a thousand waiters that sleep for 100 us each it does nothing else, and
  * the PE for which they wait has a hundredth of it. So the longest sleep grows with the number of PEs on a core. */
-uint32_t uccs_wait_naps(uint32_t crowd)
+uint32_t uccs_wait_naps(uint32_t pes_per_core)
 {
     uint32_t naps = 0;
-    for (; crowd >= 4; crowd /= 2)
+    for (; pes_per_core >= 4; pes_per_core /= 2)
         naps++;
     return naps;
 }
@@ -123,7 +123,7 @@ static void sleep_in_place(struct uccs_wait *wait, uccs_arm_function *arm, uint6
 /* After the spin. */
 lat_cold static void give_way(struct uccs_wait *wait, uccs_arm_function *arm, uint64_t set)
 {
-    const bool may_sleep = arm && !uccs_crowd_is_awake();
+    const bool may_sleep = arm && !uccs_awake_exceed_cores();
     if (uccs_progress_poll_program())
         return;
     if (!may_sleep)
@@ -136,7 +136,7 @@ lat_cold static void give_way(struct uccs_wait *wait, uccs_arm_function *arm, ui
 
 void uccs_rest_on(struct uccs_wait *wait, uccs_arm_function *arm, uint64_t set)
 {
-    if (lat_unlikely(uccs_crowd_is_awake()) && wait->looks < uccs_core.spin)
+    if (lat_unlikely(uccs_awake_exceed_cores()) && wait->looks < uccs_core.spin)
         wait->looks = uccs_core.spin;
     if (lat_likely(wait->looks < uccs_core.spin))
         wait->looks++;

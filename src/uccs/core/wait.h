@@ -65,8 +65,8 @@ extern uccs_arm_function *uccs_wait_arm;
  * for, so the sleep is short. */
 void uccs_rest_on(struct uccs_wait *wait, uccs_arm_function *arm, uint64_t set);
 
-/* Returns how often sleeps may double where `crowd` PEs share each core. */
-uint32_t uccs_wait_naps(uint32_t crowd);
+/* Returns how often sleeps may double where `pes_per_core` PEs share each core. */
+uint32_t uccs_wait_naps(uint32_t pes_per_core);
 
 /* Waits until no task and no callback is left. Other processes need this one's share also of tasks that nobody here waits
  * for. */

@@ -122,7 +122,7 @@ static void end_part(struct proto_peer_flush *flush)
     uccs_eventcount_tell(&peer->worker->events);
     if (!peer->gathers || peer->flying)
         return;
-    if (uccs_is_crowd()) /* those whose requests have just ended come back with the next ones */
+    if (uccs_waiters_exceed_cores()) /* those whose requests have just ended come back with the next ones */
         put_on_hung(peer);
     else
         start_flush(peer);
@@ -216,7 +216,7 @@ void proto_flush_peer(struct proto_log_peer *log_peer, struct uccs_request *all,
     if (!peer->next)
         peer->next = new_flush(peer);
     hang_on(peer->next, all, log_peer);
-    if (!waits || !atomic_load_relaxed(&uccs_waiting) || (!peer->flying && !uccs_is_crowd())) {
+    if (!waits || !atomic_load_relaxed(&uccs_waiting) || (!peer->flying && !uccs_waiters_exceed_cores())) {
         start_flush(peer);
         return;
     }

@@ -287,7 +287,7 @@ static void drop_hold(void *held)
 static int put_internal(const struct proto_op *op)
 {
     const struct proto_address *at = op->bytes ? &op->at : &op->with->place;
-    struct proto_send *send = proto_send_begin_now(0, op->pe, WIRE_PARCEL);
+    struct proto_send *send = proto_send_begin_now(0, op->pe, WIRE_INTERNAL_PUT);
     send->header.segment = (uint8_t)at->segment;
     send->header.at = (struct wire_memory){at->offset, at->region};
     send->header.put = wire_of(op->with);

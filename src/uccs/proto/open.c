@@ -134,15 +134,24 @@ static void allow_connections(void)
 
 /* Of this folder. Upper folders register theirs. */
 static const struct proto_handler *const own_handlers[WIRE_KINDS] = {
-    [WIRE_PUT] = &proto_on_put,       [WIRE_PUT_BLOCKS] = &proto_on_put_blocks,
-    [WIRE_PARCEL] = &proto_on_parcel, [WIRE_GET] = &proto_on_get,
-    [WIRE_CHANGE] = &proto_on_change, [WIRE_GET_BLOCKS] = &proto_on_get_blocks,
-    [WIRE_DATA] = &proto_on_data,     [WIRE_FLUSH] = &proto_on_flush,
-    [WIRE_KEY] = &proto_on_key,       [WIRE_FLUSHED] = &proto_on_flushed,
-    [WIRE_KEYED] = &proto_on_keyed,   [WIRE_IMPORT] = &proto_on_import,
-    [WIRE_GONE] = &proto_on_gone,     [WIRE_LOCK] = &proto_on_lock,
-    [WIRE_UNLOCK] = &proto_on_unlock, [WIRE_LOCKED] = &proto_on_locked,
-    [WIRE_HELLO] = &proto_on_hello,   [WIRE_BATCH] = &proto_on_batch,
+    [WIRE_PUT] = &proto_on_put,
+    [WIRE_PUT_BLOCKS] = &proto_on_put_blocks,
+    [WIRE_INTERNAL_PUT] = &proto_on_internal_put,
+    [WIRE_GET] = &proto_on_get,
+    [WIRE_CHANGE] = &proto_on_change,
+    [WIRE_GET_BLOCKS] = &proto_on_get_blocks,
+    [WIRE_DATA] = &proto_on_data,
+    [WIRE_FLUSH] = &proto_on_flush,
+    [WIRE_KEY] = &proto_on_key,
+    [WIRE_FLUSHED] = &proto_on_flushed,
+    [WIRE_KEYED] = &proto_on_keyed,
+    [WIRE_IMPORT] = &proto_on_import,
+    [WIRE_GONE] = &proto_on_gone,
+    [WIRE_LOCK] = &proto_on_lock,
+    [WIRE_UNLOCK] = &proto_on_unlock,
+    [WIRE_LOCKED] = &proto_on_locked,
+    [WIRE_HELLO] = &proto_on_hello,
+    [WIRE_BATCH] = &proto_on_batch,
 };
 
 int proto_open(void)

@@ -287,10 +287,10 @@ const struct proto_handler proto_on_put = {.counts = true,
                                            .room = room_for_put,
                                            .land = land_put,
                                            .landed = announce_put};
-const struct proto_handler proto_on_parcel = {.loose = true,
-                                              .room = room_for_put,
-                                              .land = land_put,
-                                              .landed = announce_put};
+const struct proto_handler proto_on_internal_put = {.loose = true,
+                                                    .room = room_for_put,
+                                                    .land = land_put,
+                                                    .landed = announce_put};
 const struct proto_handler proto_on_put_blocks = {.counts = true, .land = land_blocks};
 const struct proto_handler proto_on_get = {.land = serve_get};
 const struct proto_handler proto_on_get_blocks = {.landed = serve_get_blocks};

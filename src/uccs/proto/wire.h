@@ -12,7 +12,7 @@
 enum proto_wire_kind {
     WIRE_PUT,
     WIRE_PUT_BLOCKS,
-    WIRE_PARCEL, /* a put of the library's, which is neither ordered nor counted */
+    WIRE_INTERNAL_PUT, /* a put of the library's, which is neither ordered nor counted */
     WIRE_GET,
     WIRE_GET_BLOCKS,
     WIRE_CHANGE, /* an atomic or an accumulate */
@@ -144,12 +144,12 @@ struct wire_header {
             uint64_t number, block, counter; /* number in its flow; the sender's block, or 0; counter, or 0 */
             int64_t weight;
             uint8_t context, ring, staged;
-            uint16_t lane, id;
+            uint16_t thread, id;
         } am;
         struct {
             uint64_t block, bytes;
             uint32_t count;
-            uint16_t lane;
+            uint16_t thread;
             uint8_t context, ring, failed;
         } am_done;
     };

@@ -107,7 +107,7 @@ const char *proto_worker_open(uint32_t number)
 }
 
 /* A life that a fault ends may leave messages that have not been sent. */
-static void free_outbox(struct proto_coalescer *coalescer)
+static void free_coalescer(struct proto_coalescer *coalescer)
 {
     if (coalescer->send)
         free(coalescer->send->buffer);
@@ -122,7 +122,7 @@ static void free_origin(struct proto_origin *origin)
         next = origin->kept->next;
         free(origin->kept);
     }
-    free_outbox(&origin->coalescer);
+    free_coalescer(&origin->coalescer);
     free(origin->nacks);
 }
 
@@ -143,7 +143,7 @@ static void free_peer(struct proto_peer *peer)
         free(peer->next->requests);
     free(peer->next);
     free_origins(peer);
-    free_outbox(&peer->coalescer);
+    free_coalescer(&peer->coalescer);
     free(peer);
 }
 
