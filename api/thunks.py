@@ -65,13 +65,13 @@ def body_p(function):
     c = function.type.c
     return [f"{c} *to = uccs_near(dest, pe);", "if (lat_likely(to)) {", "    *to = value;", "} else {",
             f"    {c} copy = value;",
-            f'    lat_put_far("{function.name}", {context(function)}, dest, &copy, sizeof copy, pe);', "}"]
+            f'    lat_put_far("{function.name}", {context(function)}, dest, &copy, sizeof copy, pe, 0, true, 0);', "}"]
 
 
 def body_g(function):
     c = function.type.c
     return [f"const {c} *from = uccs_near(source, pe);", "if (lat_likely(from))", "    return *from;",
-            f"{c} value;", f'lat_get_far("{function.name}", {context(function)}, &value, source, sizeof value, pe);',
+            f"{c} value;", f'lat_get_far("{function.name}", {context(function)}, &value, source, sizeof value, pe, 0, true, 0);',
             "return value;"]
 
 

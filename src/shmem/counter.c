@@ -43,7 +43,7 @@ void lat_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, lo
 {
     struct proto_notify with;
     if (counts_far(call, ct, weight, pe, &with)) {
-        lat_put_with_far(call, ctx, 0, 0, 0, pe, &with, false, 0);
+        lat_put_far(call, ctx, 0, 0, 0, pe, &with, false, 0);
         return;
     }
     if (pe < 0 || pe >= uccs_core.npes)
@@ -60,32 +60,32 @@ void lat_ct_behind(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct,
     lat_ct_arrive(call, ctx, ct, 1, pe);
 }
 
+/* On this node the request covers the count, too. */
+static void arrive_behind(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, int pe, shmemx_request_t *req)
+{
+    lat_ct_arrive(call, ctx, ct, 1, pe);
+    if (req)
+        lat_stored(req);
+}
+
 void lat_put_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest, const void *source,
                     size_t bytes, int pe, bool blocking, shmemx_request_t *req)
 {
     struct proto_notify with;
-    if (counts_far(call, ct, 1, pe, &with)) {
-        lat_put_with_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
-        return;
-    }
-    lat_put_far(call, ctx, dest, source, bytes, pe);
-    lat_ct_arrive(call, ctx, ct, 1, pe);
-    if (req)
-        uccs_request_stored(req);
+    const bool far = counts_far(call, ct, 1, pe, &with);
+    lat_put_far(call, ctx, dest, source, bytes, pe, far ? &with : 0, blocking, req);
+    if (!far)
+        arrive_behind(call, ctx, ct, pe, req);
 }
 
 void lat_get_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest, const void *source,
                     size_t bytes, int pe, bool blocking, shmemx_request_t *req)
 {
     struct proto_notify with;
-    if (counts_far(call, ct, 1, pe, &with)) {
-        lat_get_with_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
-        return;
-    }
-    lat_get_far(call, ctx, dest, source, bytes, pe);
-    lat_ct_arrive(call, ctx, ct, 1, pe);
-    if (req)
-        uccs_request_stored(req);
+    const bool far = counts_far(call, ct, 1, pe, &with);
+    lat_get_far(call, ctx, dest, source, bytes, pe, far ? &with : 0, blocking, req);
+    if (!far)
+        arrive_behind(call, ctx, ct, pe, req);
 }
 
 void lat_ct_create(shmemx_ct_t *ct)
@@ -245,7 +245,7 @@ void lat_ct_add_nbe(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct
 {
     struct proto_notify with;
     if (counts_far(call, ct, weight, pe, &with)) {
-        lat_put_with_far(call, ctx, 0, 0, 0, pe, &with, false, req);
+        lat_put_far(call, ctx, 0, 0, 0, pe, &with, false, req);
         return;
     }
     lat_ct_arrive(call, ctx, ct, weight, pe);

@@ -31,7 +31,7 @@ static lat_hot void lat_put_nbe(const char *call, struct shmem_ctx_impl *ctx, vo
 {
     void *to = uccs_near(dest, pe);
     if (lat_unlikely(!to)) {
-        lat_put_nb_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, req);
+        lat_put_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, 0, false, req);
         return;
     }
     if (lat_unlikely(uccs_request_object(*req) != 0)) {
@@ -48,7 +48,7 @@ static lat_hot void lat_get_nbe(const char *call, struct shmem_ctx_impl *ctx, vo
 {
     const void *from = uccs_near(source, pe);
     if (lat_unlikely(!from)) {
-        lat_get_nb_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, req);
+        lat_get_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, 0, false, req);
         return;
     }
     lat_loaded(req);

@@ -21,34 +21,6 @@ static lat_hot void issue_far(const char *call, struct proto_op *op, const void 
     (void)proto_rma_or_end(op);
 }
 
-static lat_hot void move_far(enum proto_kind kind, const char *call, struct shmem_ctx_impl *ctx, void *dest,
-                             const void *source, size_t bytes, int pe, const struct proto_notify *with, bool blocking,
-                             uccs_request_handle *req)
-{
-    struct proto_op op = {.kind = kind,
-                          .nonblocking = !blocking,
-                          .pe = pe,
-                          .on = lat_ctx_workers(ctx),
-                          .source = kind == PROTO_PUT ? source : 0,
-                          .dest = kind == PROTO_PUT ? 0 : dest,
-                          .bytes = bytes,
-                          .with = with,
-                          .request = req};
-    issue_far(call, &op, kind == PROTO_PUT ? dest : source);
-}
-
-void lat_put_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
-                      int pe, const struct proto_notify *with, bool blocking, uccs_request_handle *req)
-{
-    move_far(PROTO_PUT, call, ctx, dest, source, bytes, pe, with, blocking, req);
-}
-
-void lat_get_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
-                      int pe, const struct proto_notify *with, bool blocking, uccs_request_handle *req)
-{
-    move_far(PROTO_GET, call, ctx, dest, source, bytes, pe, with, blocking, req);
-}
-
 /* Notes in a request, which may be null, an operation that is done. */
 static lat_hot void note_done(enum proto_kind kind, uccs_request_handle *req)
 {
@@ -56,39 +28,44 @@ static lat_hot void note_done(enum proto_kind kind, uccs_request_handle *req)
         (kind == PROTO_PUT ? uccs_request_stored : uccs_request_loaded)(req);
 }
 
-static lat_hot void move_any(enum proto_kind kind, const char *call, struct shmem_ctx_impl *ctx, void *dest,
-                             const void *source, size_t bytes, int pe, bool blocking, uccs_request_handle *req)
+void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
+                 const struct proto_notify *with, bool blocking, uccs_request_handle *req)
 {
-    if (bytes && uccs_far_pe(pe)) {
-        move_far(kind, call, ctx, dest, source, bytes, pe, 0, blocking, req);
+    if ((bytes || with) && uccs_far_pe(pe)) {
+        struct proto_op op = {.kind = PROTO_PUT,
+                              .nonblocking = !blocking,
+                              .pe = pe,
+                              .on = lat_ctx_workers(ctx),
+                              .source = source,
+                              .bytes = bytes,
+                              .with = with,
+                              .request = req};
+        issue_far(call, &op, dest);
         return;
     }
     if (!lat_moves_nothing(call, bytes, pe))
-        memcpy(kind == PROTO_PUT ? lat_resolve(call, "dest", dest, pe) : dest,
-               kind == PROTO_PUT ? source : lat_resolve(call, "source", source, pe), bytes);
-    note_done(kind, req);
+        memcpy(lat_resolve(call, "dest", dest, pe), source, bytes);
+    note_done(PROTO_PUT, req);
 }
 
-void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe)
+void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
+                 const struct proto_notify *with, bool blocking, uccs_request_handle *req)
 {
-    move_any(PROTO_PUT, call, ctx, dest, source, bytes, pe, true, 0);
-}
-
-void lat_put_nb_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
-                    uccs_request_handle *req)
-{
-    move_any(PROTO_PUT, call, ctx, dest, source, bytes, pe, false, req);
-}
-
-void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe)
-{
-    move_any(PROTO_GET, call, ctx, dest, source, bytes, pe, true, 0);
-}
-
-void lat_get_nb_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
-                    uccs_request_handle *req)
-{
-    move_any(PROTO_GET, call, ctx, dest, source, bytes, pe, false, req);
+    if ((bytes || with) && uccs_far_pe(pe)) {
+        struct proto_op op = {.kind = PROTO_GET,
+                              .nonblocking = !blocking,
+                              .pe = pe,
+                              .on = lat_ctx_workers(ctx),
+                              .dest = dest,
+                              .bytes = bytes,
+                              .with = with,
+                              .request = req};
+        issue_far(call, &op, source);
+        return;
+    }
+    if (!lat_moves_nothing(call, bytes, pe))
+        memcpy(dest, lat_resolve(call, "source", source, pe), bytes);
+    note_done(PROTO_GET, req);
 }
 
 /* ---- blocks that lie a stride apart ---- */

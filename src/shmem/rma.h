@@ -11,23 +11,14 @@
 
 #include <string.h>
 
-/* The far halves, out of line, serve PEs of other nodes and name mistakes. A put returns when the source may be used again, a get when
- * the data is there. */
-void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe);
-void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe);
-
-/* The same for the non-blocking forms. The request counts the operation until it completes; null: there is none. */
-void lat_put_nb_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
-                    uccs_request_handle *req);
-void lat_get_nb_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
-                    uccs_request_handle *req);
-
-/* The same to a peer on another node, with a count or a signal that tells the target of the data in one message. Without bytes the
- * address at the peer may be null; `with` and req may be null. */
-void lat_put_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
-                      int pe, const struct proto_notify *with, bool blocking, uccs_request_handle *req);
-void lat_get_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
-                      int pe, const struct proto_notify *with, bool blocking, uccs_request_handle *req);
+/* The far halves, out of line, serve PEs of other nodes and name mistakes. A blocking put returns when the source may be used again, a
+ * blocking get when the data is there. The request counts another one until it completes; null: there is none. To a PE of another node
+ * `with` is a count or a signal that tells the target of the data in one message; null: there is none. Without bytes the address at the PE
+ * may be null. */
+void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
+                 const struct proto_notify *with, bool blocking, uccs_request_handle *req);
+void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
+                 const struct proto_notify *with, bool blocking, uccs_request_handle *req);
 
 /* Blocks of `bsize` elements of `size` bytes, dst and sst elements apart. req may be null. */
 void lat_iput(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
@@ -51,10 +42,8 @@ static lat_hot void lat_put(const char *call, struct shmem_ctx_impl *ctx, void *
     void *to = uccs_near(dest, pe);
     if (lat_likely(to != 0))
         lat_move(call, to, source, nelems, size);
-    else if (blocking)
-        lat_put_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe);
     else
-        lat_put_nb_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, 0);
+        lat_put_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, 0, blocking, 0);
 }
 
 static lat_hot void lat_get(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t nelems,
@@ -63,10 +52,8 @@ static lat_hot void lat_get(const char *call, struct shmem_ctx_impl *ctx, void *
     const void *from = uccs_near(source, pe);
     if (lat_likely(from != 0))
         lat_move(call, dest, from, nelems, size);
-    else if (blocking)
-        lat_get_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe);
     else
-        lat_get_nb_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, 0);
+        lat_get_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, 0, blocking, 0);
 }
 
 /* Copies data behind which the caller writes a word that tells of it. Behind long data it keeps the processor from writing the word
@@ -90,7 +77,7 @@ static lat_hot void lat_put_before(const char *call, struct shmem_ctx_impl *ctx,
 {
     void *to = uccs_near(dest, pe);
     if (lat_unlikely(!to)) {
-        lat_put_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe);
+        lat_put_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, 0, true, 0);
         return;
     }
     lat_move_before(call, to, source, nelems, size);

@@ -31,7 +31,7 @@ static void put_and_signal_apart(const char *call, struct shmem_ctx_impl *ctx, v
 {
     const struct uccs_atomic_op update = {update_of(sig_op), sizeof with->value, with->value, 0};
     if (bytes)
-        lat_put_with_far(call, ctx, dest, source, bytes, pe, 0, blocking, req);
+        lat_put_far(call, ctx, dest, source, bytes, pe, 0, blocking, req);
     (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_ATOMIC,
                                               .nonblocking = true,
                                               .ordered = true,
@@ -52,10 +52,10 @@ void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, void *dest
         if (uccs_memory_of_adapter(sig_addr))
             put_and_signal_apart(call, ctx, dest, source, bytes, &with, sig_op, pe, blocking, req);
         else
-            lat_put_with_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
+            lat_put_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
         return;
     }
-    lat_put_far(call, ctx, dest, source, bytes, pe);
+    lat_put_far(call, ctx, dest, source, bytes, pe, 0, true, 0);
     lat_amo_far(call, ctx, update_of(sig_op), sig_addr, sizeof signal, signal, 0, pe);
     if (req)
         uccs_request_stored(req);

@@ -1,6 +1,6 @@
 /* Messages of PEs of this node lie in rings that every process of the node can write: one whose words lead out of this PE's tables,
  * or out of its sender's memory, ends the job with a line, and good ones are taken whole. */
-#include "uccs/am/receive.h"
+#include "uccs/am/inner.h"
 
 #include "uccs/core/memory.h"
 

@@ -6,7 +6,7 @@
  * it out, releases it, and only then runs the handler, holding no lock. Then it counts the arrival (counter),
  * marks the bounce buffer done (the sender completes its request when it next looks), and adds to the
  * sender's count of handled messages, for which a flush waits (receive.c). A message without a handler is unexpected and
- * waits (packet.h). A payload for a place of the receiver comes by rendezvous (rendezvous.c).
+ * waits (packet.c). A payload for a place of the receiver comes by rendezvous (rendezvous.c).
  *
  * No deadlock: a sender that finds a ring full serves its own rings while it waits; a handler that replies into
  * a full ring serves its own reply rings alone, and handlers of replies do not wait for room, so the depth is two. Other
@@ -22,6 +22,7 @@
 #include "uccs/core/pe_shared.h"
 #include "uccs/comp/counter.h"
 #include "uccs/core/wait.h"
+#include "uccs/mem/accumulate.h"
 #include "uccs/mem/bounce.h"
 #include "uccs/am/stream.h"
 
@@ -30,7 +31,7 @@
 
 _Static_assert(UCCS_CONTEXTS <= PE_SHARED_LIBRARY_CONTEXT, "every context has rings, and so has the inner one");
 
-/* A registered handler. Function, argument and class belong to one registration. contexts.h reads and writes it. */
+/* A registered handler. Function, argument and class belong to one registration. inner.h reads and writes it. */
 struct uccs_handler {
     uint32_t version;        /* 0: none has been registered yet */
     uint16_t cls;            /* enum uccs_am_class */
@@ -173,4 +174,48 @@ void uccs_am_reason_debtor(const void *context, struct uccs_reason *reason);
  * drops the messages that nobody handled; call it after the links are closed. One thread. */
 void uccs_far_am_open(void);
 void uccs_far_am_close(void);
+/* --- Operations that a peer of this node executes (remote.c). They reach memory that is neither mapped nor open to the kernel's
+ * copy (a container refuses it, or the PE is in another pid namespace). A block of the origin's region carries the
+ * call, and the data in both directions. Handlers may use them: a thread that waits here executes the peers' calls
+ * meanwhile. The target has to make progress. Any thread. */
+
+/* Elements of a memory object that an operation reads, writes or changes. */
+struct uccs_access {
+    const struct uccs_region *memory; /* generation 0: no registration; addresses that the owner has named */
+    size_t offset;
+    struct uccs_accumulate_op what; /* a put replaces bytes, a get leaves them as they are */
+    bool copies;                    /* a put or get, which need not be atomic */
+    const char *operand;            /* of a put, the data; may be null */
+    char *result;                   /* receives the old values; may be null */
+};
+
+/* What completes with an operation that outlasts the function that starts it. All may be null. */
+struct uccs_remote_later {
+    struct uccs_request *request; /* when the target has executed it */
+    struct uccs_request *local;   /* when the old values are here */
+    int *status;                  /* takes the error of a part that fails, before the request completes */
+    bool nowait;                  /* the first piece returns UCCS_AGAIN instead of waiting for room */
+};
+
+/* Returns when the operand has been copied. The stream counts the operation; null: none does. */
+int uccs_remote_start(struct uccs_stream *stream, const struct uccs_access *access,
+                      const struct uccs_remote_later *later);
+/* Waits for a request of the caller's, which has no parent. Returns `status`, or the failure of a part when it is UCCS_OK. */
+int uccs_remote_finish(const struct uccs_request *all, const int *failure, int status);
+
+/* The handler at the target, in the library's own context. */
+void uccs_remote_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
+
+/* Returns the access to n of the elements, from the one with this number on. */
+static inline struct uccs_access uccs_access_part(const struct uccs_access *all, size_t first, size_t n)
+{
+    struct uccs_access part = *all;
+    const size_t at = first * uccs_accumulate_size(all->what.type);
+    part.offset += at;
+    part.what.n = n;
+    part.operand += part.operand ? at : 0;
+    part.result += part.result ? at : 0;
+    return part;
+}
+
 #endif

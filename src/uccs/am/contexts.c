@@ -4,7 +4,7 @@
  * freed once all threads that might have seen it have left. There are two phases: with one, new pollers could keep the
  * count above zero forever. New pollers count in the current phase; a retiring thread turns the phase and waits until the
  * other one is empty. */
-#include "uccs/am/contexts.h"
+#include "uccs/am/inner.h"
 
 #include "uccs/core/doorbell.h"
 #include "uccs/core/progress.h"

@@ -4,8 +4,7 @@
  * lets all servers serve, this one last, asks to be woken, and makes another round before it sleeps. What came before the round is found by
  * it, and what comes later rings. While threads of the program poll, the thread leaves the servers to them; then a sleeper may wait for
  * what they find, so it is woken once they are seen to poll twice. */
-#include "uccs/am/am.h"
-#include "uccs/am/receive.h"
+#include "uccs/am/inner.h"
 
 #include "base/env.h"
 #include "uccs/core/doorbell.h"

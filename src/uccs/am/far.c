@@ -1,16 +1,30 @@
-/* Messages between nodes; far.h describes the flow. Any thread may send, take and tell. Events run under the worker's
- * lock. */
-#include "uccs/am/far.h"
+/* Active messages between nodes. Any thread may send, take and tell; events run under the lock of the worker.
+ *
+ * Data flow: send.c finds no ring for the peer and calls uccs_far_am_try, which takes a credit of the flow (peer,
+ * context, ring number) and gives the message the flow's next number; the worker carries it (WIRE_AM). At the target the
+ * transport's event makes a packet of it, fetching long payloads, and puts it into the queue of context and ring
+ * number in the order of the numbers. receive.c takes packets out beside the rings, runs the handlers, and tells the
+ * sender what has been handled (WIRE_AM_DONE): credits back, counts for flushes, blocks done.
+ *
+ * Invariants:
+ * - A flow has at most FLOW_MESSAGES messages and FLOW_BYTES bytes (or one message) that are not handled. A slow
+ *   receiver keeps at most these for each sender. Requests and replies of each class are flows of their own. A reply
+ *   waits for replies alone, and a reply of user class for nothing: its receiver keeps all replies that it asked for.
+ * - A credit comes back when the handler has returned, a block when its holder is done with it. So messages that nobody
+ *   has taken yet delay no other message.
+ * - The transport sends a payload from its block. The block is done when the peer has reported it done and the
+ *   transport no longer uses it.
+ * - Messages count as operations of the peer (issued, applied when queued), so a fence orders them behind puts, and a
+ *   quiet means that they have arrived.
+ * - The event holds the service worker's lock, which guards the receiver's half of a flow, and takes a queue's. */
+#include "uccs/am/inner.h"
 
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/core/doorbell.h"
-#include "uccs/core/wait_record.h"
 #include "uccs/core/fail.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define FLOW_MESSAGES 512
 #define FLOW_BYTES (1u << 20)

@@ -1,4 +1,4 @@
-#include "uccs/am/packet.h"
+#include "uccs/am/inner.h"
 
 #include "uccs/core/fail.h"
 

@@ -1,10 +1,8 @@
 /* Payloads that a handler keeps. Any thread. */
-#include "uccs/am/far.h"
-#include "uccs/am/receive.h"
+#include "uccs/am/inner.h"
 #include "uccs/core/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct kept {
     struct uccs_payload payload; /* the program has its address */

@@ -1,5 +1,5 @@
 /* Rounds of progress: a call of uccs_progress, a wait, a handler that waits, the progress thread. Any thread. */
-#include "uccs/am/receive.h"
+#include "uccs/am/inner.h"
 
 #include "uccs/core/thread.h"
 #include "uccs/core/wait.h"

@@ -1,11 +1,10 @@
 /* The receiving half of active messages; am.h describes the flow. Any thread.
  *
  * Invariants:
- * - A ring with an unexpected message (packet.h) is not polled before that message has been handled, so that those behind it do not
+ * - A ring with an unexpected message (packet.c) is not polled before that message has been handled, so that those behind it do not
  *   overtake. Each thread takes at most one batch of messages whose handler is not registered. Replies of user class
  *   are kept as unexpected ones when they come while this process serves the network class alone: at most as many as it asked for. */
-#include "uccs/am/far.h"
-#include "uccs/am/receive.h"
+#include "uccs/am/inner.h"
 
 #include "base/log.h"
 #include "rte/rte.h"
@@ -16,7 +15,6 @@
 #include "uccs/core/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define BATCH 16 /* messages of one ring in one visit; then the other rings are polled */
 

@@ -1,4 +1,4 @@
-#include "uccs/am/remote.h"
+#include "uccs/am/am.h"
 
 #include <string.h>
 

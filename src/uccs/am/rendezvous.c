@@ -2,14 +2,11 @@
  * receiver knows where to put it, and comes straight there. A small payload follows the header instead. Any thread.
  *
  * On a node the thread that runs the handler copies the payload from the sender's memory at once: the kernel copies, or, where it
- * refuses, the sender executes the copy (remote.h). The thread serves the library's own messages while it waits for those. From another node a get
+ * refuses, the sender executes the copy (remote.c). The thread serves the library's own messages while it waits for those. From another node a get
  * fetches the payload into its place; the message is pending meanwhile, and counts as handled when the data is there. */
 
 #include "base/log.h"
-#include "uccs/am/contexts.h"
-#include "uccs/am/far.h"
-#include "uccs/am/remote.h"
-#include "uccs/am/send.h"
+#include "uccs/am/inner.h"
 #include "uccs/core/doorbell.h"
 #include "uccs/core/fail.h"
 #include "uccs/core/memory.h"
@@ -17,7 +14,6 @@
 #include "uccs/proto/initiator.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct announce {
     uint64_t length;

@@ -1,19 +1,15 @@
 /* The sending half of active messages; am.h describes the flow. Any thread. */
-#include "uccs/am/contexts.h"
-#include "uccs/am/far.h"
-#include "uccs/am/send.h"
+#include "uccs/am/inner.h"
 
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/core/doorbell.h"
-#include "uccs/core/wait_record.h"
 #include "uccs/proto/initiator.h"
 #include "uccs/core/memory.h"
 #include "uccs/core/thread.h"
 #include "uccs/comp/queue.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Messages sent, by context and thread; kept over the lives of a context as the receivers' counts are. Relaxed: a
  * flush looks at messages of its own thread, or of threads that it has synchronized with. */

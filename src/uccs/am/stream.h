@@ -1,7 +1,7 @@
 /* A stream: the order, the scope and the workers of the operations that are issued on its endpoints. Any thread.
  *
  * Each thread that issues on a stream has a part of it, which counts the thread's operations that a peer of this node
- * executes (deferred operations, remote.h) and has the set of workers (proto/proto.h) that notes its operations to other nodes. In a
+ * executes (deferred operations, remote.c) and has the set of workers (proto/proto.h) that notes its operations to other nodes. In a
  * stream of process scope the parts share one set. So a flush of thread scope looks at the calling thread's part
  * alone, whatever the number of threads, and costs what this thread has under way.
  *

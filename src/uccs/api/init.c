@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/am/am.h"
-#include "uccs/am/remote.h"
 #include "uccs/coll/coll.h"
 #include "uccs/proto/initiator.h"
 #include "uccs/life.h"

@@ -16,7 +16,7 @@
 
 enum uccs_bounce_home {
     UCCS_HOME_SENDER,
-    UCCS_HOME_PACKET /* a packet (am/packet.h) */
+    UCCS_HOME_PACKET /* a packet (am/packet.c) */
 };
 
 struct uccs_bounce {

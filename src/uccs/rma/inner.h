@@ -3,7 +3,7 @@
 #define UCCS_RMA_INNER_H
 
 #include "uccs/proto/initiator.h"
-#include "uccs/am/remote.h"
+#include "uccs/am/am.h"
 #include "uccs/mem/accumulate.h"
 #include "uccs/mem/cma.h"
 #include "uccs/mem/region.h"
