@@ -16,6 +16,10 @@ void copy_blocks(void *to, ptrdiff_t to_step, const void *from, ptrdiff_t from_s
     case bytes: COPY(bytes) break;
     if (!count)
         return;
+    if (to_step == (ptrdiff_t)block && from_step == to_step) {
+        memcpy(to, from, block * count);
+        return;
+    }
     /* clang-format off */
     switch (block) {
         EACH(1) EACH(2) EACH(4) EACH(8) EACH(16)

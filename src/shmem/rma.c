@@ -82,15 +82,6 @@ static ptrdiff_t step_bytes(ptrdiff_t stride, size_t size)
     return (ptrdiff_t)((size_t)stride * size);
 }
 
-static void copy_shape(void *to, ptrdiff_t to_step, const void *from, ptrdiff_t from_step, const struct shape *shape)
-{
-    if (to_step == from_step && (size_t)to_step * shape->size == shape->block)
-        memcpy(to, from, shape->count * shape->block);
-    else
-        copy_blocks(to, step_bytes(to_step, shape->size), from, step_bytes(from_step, shape->size), shape->block,
-                    shape->count);
-}
-
 /* Ends the job when a product of the shape's numbers wraps. */
 static void require_shape(const char *call, const struct shape *shape)
 {
@@ -100,33 +91,28 @@ static void require_shape(const char *call, const struct shape *shape)
     lat_require_span(call, shape->here, shape->count, shape->size);
 }
 
-/* Blocks that lie one behind the other are one piece. */
-static lat_cold void issue_shape(const char *call, struct proto_op *op, const void *there, const struct shape *shape)
-{
-    const struct proto_blocks blocks = {shape->block, shape->count, step_bytes(shape->there, shape->size),
-                                        step_bytes(shape->here, shape->size)};
-    op->nonblocking = op->request != 0;
-    op->bytes = shape->block * shape->count;
-    if (blocks.there != blocks.here || (size_t)blocks.there != blocks.block)
-        op->blocks = &blocks;
-    issue_far(call, op, there);
-}
-
+/* To another node, blocks that lie one behind the other are one piece. */
 static lat_hot void move_shape(struct proto_op *op, const char *call, const void *there, const struct shape *shape)
 {
     const bool put = op->kind == PROTO_PUT, some = shape->count && shape->block;
+    const struct proto_blocks blocks = {shape->block, shape->count, step_bytes(shape->there, shape->size),
+                                        step_bytes(shape->here, shape->size)};
     void *near = uccs_near(there, op->pe);
     require_shape(call, shape);
     if (lat_unlikely(!near) && some && uccs_far_pe(op->pe)) {
-        issue_shape(call, op, there, shape);
+        op->nonblocking = op->request != 0;
+        op->bytes = blocks.block * blocks.count;
+        if (blocks.there != blocks.here || (size_t)blocks.there != blocks.block)
+            op->blocks = &blocks;
+        issue_far(call, op, there);
         return;
     }
     if (lat_unlikely(!near) && !lat_moves_nothing(call, some, op->pe))
         near = lat_resolve(call, put ? "dest" : "source", there, op->pe);
     if (some && put)
-        copy_shape(near, shape->there, op->source, shape->here, shape);
+        copy_blocks(near, blocks.there, op->source, blocks.here, blocks.block, blocks.count);
     else if (some)
-        copy_shape(op->dest, shape->here, near, shape->there, shape);
+        copy_blocks(op->dest, blocks.here, near, blocks.there, blocks.block, blocks.count);
     note_done(op->kind, op->request);
 }
 
