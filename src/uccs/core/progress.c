@@ -10,8 +10,6 @@
  * count, or the thread sees the empty slot). So after the removal, when nobody is counted in, nobody can call it any more. */
 #include "uccs/core/progress.h"
 
-#include "uccs/core/task.h"
-
 #include <pthread.h>
 
 static struct uccs_progress_source *table[UCCS_PROGRESS_SERVED + 1][UCCS_PROGRESS_SOURCES]; /* release; acquire */
@@ -146,14 +144,6 @@ lat_cold int uccs_progress_poll_program_slow(void)
     for (uint32_t i = 0; i < atomic_load_acquire(&used[UCCS_PROGRESS_PROGRAM]); i++) /* release: enter_source */
         found |= call_program(&table[UCCS_PROGRESS_PROGRAM][i]);
     uccs_progress_barred--;
-    return found;
-}
-
-int uccs_progress_look_slow(void)
-{
-    int found = uccs_progress_poll(UCCS_PROGRESS_LOOK) | uccs_callbacks_run();
-    if (uccs_progress_has_tasks())
-        uccs_tasks_advance();
     return found;
 }
 

@@ -74,13 +74,22 @@ static void advance_all_and_unlock(struct advance *round)
     pthread_mutex_unlock(&list);
 }
 
-void uccs_tasks_advance(void)
+/* Advances the tasks and runs their steps, unless another thread does. */
+static void advance_tasks(void)
 {
     struct advance round = {.runs_steps = true};
     if (pthread_mutex_trylock(&list) != 0)
         return;
     atomic_store_relaxed(&advances, atomic_load_relaxed(&advances) + 1);
     advance_all_and_unlock(&round);
+}
+
+int uccs_progress_look_slow(void)
+{
+    int found = uccs_progress_poll(UCCS_PROGRESS_LOOK) | uccs_callbacks_run();
+    if (uccs_progress_has_tasks())
+        advance_tasks();
+    return found;
 }
 
 /* Looks at what peers have posted already: they ring only those PEs that had tasks pending by then. Steps are left to the

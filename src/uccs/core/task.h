@@ -27,10 +27,8 @@ struct uccs_task {
  * may be finished and gone on return. */
 void uccs_task_add(struct uccs_task *task);
 
-/* Advances the tasks and runs their steps, unless another thread does. */
-void uccs_tasks_advance(void);
-
-/* The same for the progress thread, which waits for another thread. */
+/* Advances the tasks and runs their steps, for the progress thread, which waits for another thread. Each look of a wait does so, too
+ * (uccs_progress_look), unless another thread does. */
 enum uccs_served uccs_tasks_serve(void);
 
 /* Returns a number that grows while threads of the program advance tasks. */
