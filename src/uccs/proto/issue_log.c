@@ -20,9 +20,10 @@ void proto_log_end(struct proto_issue_log *log, struct proto_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
     struct proto_issue_log **at = &worker->logs;
-    while (*at != log)
+    while (*at && *at != log)
         at = &(*at)->next;
-    *at = log->next;
+    if (*at)
+        *at = log->next;
     pthread_mutex_unlock(&worker->lock);
     for (struct proto_log_peer *next; log->first; log->first = next) {
         next = log->first->next;
