@@ -290,14 +290,14 @@ int main(void)
 {
     static const struct {
         const char *operations, *way; /* as in choose */
-    } near[] = {{"", ""}, {"012356", "post"}, {"01234", "pull"}, {"234", "push"}, {"5", "leader"}, {"56", "share"}},
+    } near[] = {{"", ""}, {"012356", "post"}, {"01234", "pull"}, {"5", "leader"}, {"56", "share"}},
       far[] = {{"", ""}, {"0123456", "pull"}, {"012356", "mail"}, {"02345", "rail"}};
     nodes = getenv("LATERAL_NODE_SIZE");
     mallopt(M_PERTURB, 0x5a);
     setenv("LATERAL_PROGRESS", "poll", 1);
     for (int i = 0; i < SHMEM_SYNC_SIZE; i++)
         psync[i] = SHMEM_SYNC_VALUE;
-    for (int i = 0; i < (nodes ? 4 : 6); i++) {
+    for (int i = 0; i < (nodes ? 4 : 5); i++) {
         choose(nodes ? far[i].operations : near[i].operations, nodes ? far[i].way : near[i].way);
         shmem_init();
         me = shmem_my_pe();

@@ -9,17 +9,12 @@
  * env: LATERAL_COLL=broadcast:post,collect:post,fcollect:post,alltoall:post
  * case: pull
  * env: LATERAL_COLL=broadcast:pull,collect:pull,fcollect:pull,alltoall:pull,alltoalls:pull
- * case: push
- * env: LATERAL_COLL=fcollect:push,alltoall:push,alltoalls:push
  * case: disseminate
  * pes: 4 7
  * env: LATERAL_COLL=sync:disseminate
  * case: count
  * pes: 2 4 7
  * env: LATERAL_COLL=sync:count
- * case: flat
- * pes: 2 4 7
- * env: LATERAL_COLL=sync:flat
  */
 #include "coll.h"
 

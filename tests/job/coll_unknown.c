@@ -9,7 +9,7 @@
  * fails: LATERAL_COLL has broadcast:share, but broadcast is one of post, pull, mail, rail$
  * case: sync
  * env: LATERAL_COLL=sync:2
- * fails: LATERAL_COLL has sync:2, but sync is one of auto, disseminate, count, flat$
+ * fails: LATERAL_COLL has sync:2, but sync is one of auto, disseminate, count$
  * case: word
  * env: LATERAL_COLL=reduce
  * fails: LATERAL_COLL has reduce, but reduce is one of post, leader, pull, share, mail, rail$

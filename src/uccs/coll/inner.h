@@ -52,7 +52,6 @@ enum uccs_plan {
     UCCS_BY_SLOTS,  /* data travels with a flag, nobody waits for readers */
     UCCS_BY_LEADER, /* through the slots of member 0: fewer looks where members are many */
     UCCS_BY_PULL,   /* each reads the others' source and writes its own dest; also over nodes */
-    UCCS_BY_PUSH,   /* each reads its own source and writes the others' dest */
     UCCS_BY_SHARE,  /* each does its share of the elements from all sources to all dests */
     /* members on several nodes */
     UCCS_BY_GATHER, /* nodes gather small data, with the flag */
@@ -118,7 +117,6 @@ struct uccs_by_memory {
     ptrdiff_t dest_step, source_step; /* bytes from one member's block to the next one's */
     bool at_root;                     /* a broadcast stores to the root's dest, too */
     bool inclusive;                   /* a scan */
-    bool push;                        /* members write to each other's dest */
     bool quiet;                       /* a barrier: what I have issued completes first */
     bool nothing;                     /* no data moves */
     bool later;                       /* split-phase */
@@ -287,6 +285,8 @@ static inline void uccs_coll_await(const struct uccs_team *team, int rank)
         uccs_slot_await(team, rank, 0);
 }
 
+/* Copies blocks from source (there) to dest (here), both on this node. */
+void uccs_coll_copy_blocks(char *to, const char *from, const struct proto_blocks *blocks);
 /* Takes bytes of member `rank`'s memory, at my own address `from`, into `to`. They are there after the step
  * uccs_coll_settled. */
 void uccs_coll_take(struct uccs_coll *coll, void *to, const void *from, int rank, size_t bytes);

@@ -160,10 +160,11 @@ bool uccs_coll_leave(struct uccs_coll *c)
     return true;
 }
 
+/* Where each node has one member nobody reads another one's memory. */
 bool uccs_coll_meet_near(struct uccs_coll *c)
 {
     if (c->memory.later)
-        return meet_later(&c->memory);
+        return c->memory.team->nodes->widest == 1 || meet_later(&c->memory);
     uccs_team_sync(&c->memory.team->nodes->near);
     return true;
 }

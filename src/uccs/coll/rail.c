@@ -1,9 +1,10 @@
 /* Collectives over several nodes on long data (nodes.h).
  *
- * All come first (an allgather without data), so that everybody's dest may be written. Then data crosses to each other node once, as internal puts
+ * All come first (an allgather without data), so that everybody's dest may be written. Then data crosses to each other node once, as puts
  * straight into their place at one member there; which one depends on the sender, so that all members of a node have a
  * share of the traffic. They count in the receiver's line TEAM_LANDED. What has come to a near member is copied from
- * it after a sync of the node, and a second one lets the memory go.
+ * it after a sync of the node, and a second one lets the memory go. Split-phase ones of a team go one after the other, and what
+ * takes long goes without the list's lock.
  *
  * Rules and threads: inner.h. */
 #include "uccs/coll/inner.h"
@@ -16,23 +17,38 @@ static int taker_of(const struct uccs_nodes *nodes, int node, int index)
     return uccs_nodes_rank(nodes, nodes->leads[node].place + index % uccs_nodes_members(nodes, node));
 }
 
-/* Sends bytes to the same address `dest` of a member, and counts them there. */
-static void send_counted(struct uccs_coll *c, int node, int rank, void *dest, const void *from, size_t bytes)
+/* Sends blocks to the same address `dest` of a member, and counts them there. Blocks with strides are packed into one message, which
+ * the member unpacks. */
+static void send_counted(struct uccs_coll *c, int node, int rank, void *dest, const void *from,
+                         const struct proto_blocks *blocks)
 {
     const struct uccs_team *team = c->memory.team;
-    int pe = uccs_team_pe(team, rank);
+    const int pe = uccs_team_pe(team, rank);
+    const struct proto_address at = uccs_coll_place(c->call, "dest", dest, pe),
+                               line = uccs_nodes_line(team, node, TEAM_LANDED);
+    const struct proto_blocks back = {blocks->block, blocks->count, blocks->here, blocks->there};
     const struct proto_notify landed = {.what = PROTO_SIGNAL_ADD,
-                                        .place = uccs_nodes_line(team, node, TEAM_LANDED),
+                                        .place = uccs_place_plus(line, c->memory.later * sizeof(uint64_t)),
                                         .value = 1};
-    uccs_nodes_put(pe, uccs_coll_place(c->call, "dest", dest, pe), from, bytes, &landed, &c->memory.held);
+    if (blocks->count == 1)
+        uccs_nodes_put(pe, at, from, blocks->block, &landed, &c->memory.held);
+    else
+        (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_PUT,
+                                                  .nonblocking = true,
+                                                  .pe = pe,
+                                                  .at = at,
+                                                  .source = from,
+                                                  .blocks = &back,
+                                                  .with = &landed});
 }
 
-/* All internal puts for this PE have come; the step that sends has added their number to nodes->landed. */
+/* All puts for this PE have come; the step that sends has added their number to nodes->landed. */
 static bool have_landed(struct uccs_coll *c)
 {
     const struct uccs_team *team = c->memory.team;
     const uint64_t *line = uccs_team_line(team, team->rank, TEAM_LANDED);
-    return atomic_load_acquire(line) >= team->nodes->landed; /* acqrel: the put's signal */
+    return atomic_load_acquire(&line[c->memory.later]) >=
+           team->nodes->landed[c->memory.later]; /* acqrel: the put's signal */
 }
 
 /* --- Collect and fcollect ---------------------------------------------------------------------------------------- */
@@ -64,24 +80,31 @@ static uint64_t count_mine(const struct uccs_coll *c)
     return count;
 }
 
+static void send_block_part(struct uccs_task *task)
+{
+    struct uccs_coll *c = (struct uccs_coll *)task;
+    struct uccs_nodes *nodes = c->memory.team->nodes;
+    const struct proto_blocks block = {.block = length_of(c, c->rank), .count = 1};
+    char *to = c->dest + start_of(c, c->rank);
+    for (int i = 1; block.block && i < nodes->count; i++) {
+        int node = uccs_nodes_around(nodes, i);
+        send_counted(c, node, taker_of(nodes, node, nodes->near.rank), to, c->source, &block);
+    }
+    if (block.block && to != c->source)
+        memcpy(to, c->source, block.block);
+    nodes->landed[c->memory.later] += count_mine(c);
+    c->step++;
+}
+
 static bool send_block(struct uccs_coll *c)
 {
-    struct uccs_nodes *nodes = c->memory.team->nodes;
-    size_t bytes = length_of(c, c->rank);
-    char *to = c->dest + start_of(c, c->rank);
-    for (int i = 1; bytes && i < nodes->count; i++) {
-        int node = uccs_nodes_around(nodes, i);
-        send_counted(c, node, taker_of(nodes, node, nodes->near.rank), to, c->source, bytes);
-    }
-    if (bytes && to != c->source)
-        memcpy(to, c->source, bytes);
-    nodes->landed += count_mine(c);
-    return true;
+    return uccs_coll_run_part(c, send_block_part);
 }
 
 /* Copies the blocks that other near members hold. */
-static bool copy_near(struct uccs_coll *c)
+static void copy_near_part(struct uccs_task *task)
 {
+    struct uccs_coll *c = (struct uccs_coll *)task;
     const struct uccs_team *team = c->memory.team, *near = &team->nodes->near;
     for (int i = 1; i < c->size; i++) {
         const int rank = uccs_coll_around(team, c->rank, i), holder = holder_of(team->nodes, rank);
@@ -90,41 +113,48 @@ static bool copy_near(struct uccs_coll *c)
             memcpy(c->dest + at, (char *)uccs_coll_peer(c->call, "dest", near, c->dest, holder) + at,
                    length_of(c, rank));
     }
-    return true;
+    c->step++;
 }
 
-uccs_coll_step *const uccs_rail_allgather[] = {uccs_coll_come,      send_block, have_landed,
-                                               uccs_coll_meet_near, copy_near,  uccs_coll_meet_near,
-                                               uccs_coll_settled,   0};
+static bool copy_near(struct uccs_coll *c)
+{
+    return uccs_coll_run_part(c, copy_near_part);
+}
+
+uccs_coll_step *const uccs_rail_allgather[] = {uccs_coll_await_turn, uccs_coll_come,
+                                               send_block,           have_landed,
+                                               uccs_coll_meet_near,  copy_near,
+                                               uccs_coll_meet_near,  uccs_coll_settled,
+                                               uccs_coll_pass_turn,  0};
 
 /* --- Alltoall ---------------------------------------------------------------------------------------------------- */
 
-/* Each member begins with the one behind it, so that not all send to the same. */
-static bool send_blocks(struct uccs_coll *c)
+/* Sends to the members of other nodes, then copies from those of mine. Each member begins with the one behind it, so that not all send to
+ * the same. */
+static void exchange_part(struct uccs_task *task)
 {
-    struct uccs_team *team = c->memory.team;
-    struct uccs_nodes *nodes = team->nodes;
-    char *dest = c->dest + (size_t)c->rank * c->bytes;
+    struct uccs_coll *c = (struct uccs_coll *)task;
+    const struct uccs_by_memory *m = &c->memory;
+    struct uccs_nodes *nodes = m->team->nodes;
     for (int i = 1; i < c->size; i++) {
-        int rank = uccs_coll_around(team, c->rank, i), node = uccs_nodes_of(nodes, rank);
+        const int rank = uccs_coll_around(m->team, c->rank, i), node = uccs_nodes_of(nodes, rank);
         if (node != nodes->mine)
-            send_counted(c, node, rank, dest, c->source + (size_t)rank * c->bytes, c->bytes);
+            send_counted(c, node, rank, c->dest + c->rank * m->dest_step, c->source + rank * m->source_step,
+                         &m->blocks);
     }
-    nodes->landed += (uint64_t)(c->size - nodes->near.size);
-    return true;
+    nodes->landed[m->later] += (uint64_t)(c->size - nodes->near.size);
+    for (int i = 0; i < nodes->near.size; i++) {
+        const int index = uccs_coll_around(&nodes->near, nodes->near.rank, i);
+        const char *from = uccs_coll_peer(c->call, "source", &nodes->near, c->source + c->rank * m->source_step, index);
+        uccs_coll_copy_blocks(c->dest + uccs_nodes_rank(nodes, nodes->first + index) * m->dest_step, from, &m->blocks);
+    }
+    c->step++;
 }
 
-static bool pull_near(struct uccs_coll *c)
+static bool exchange_blocks(struct uccs_coll *c)
 {
-    const struct uccs_nodes *nodes = c->memory.team->nodes;
-    const struct uccs_team *near = &nodes->near;
-    for (int i = 0; i < near->size; i++) {
-        int index = uccs_coll_around(near, near->rank, i);
-        const char *from = uccs_coll_peer(c->call, "source", near, c->source + (size_t)c->rank * c->bytes, index);
-        memcpy(c->dest + (size_t)uccs_nodes_rank(nodes, nodes->first + index) * c->bytes, from, c->bytes);
-    }
-    return true;
+    return uccs_coll_run_part(c, exchange_part);
 }
 
-uccs_coll_step *const uccs_rail_alltoall[] = {uccs_coll_come,      send_blocks,       pull_near, have_landed,
-                                              uccs_coll_meet_near, uccs_coll_settled, 0};
+uccs_coll_step *const uccs_rail_alltoall[] = {uccs_coll_await_turn, uccs_coll_come,    exchange_blocks,     have_landed,
+                                              uccs_coll_meet_near,  uccs_coll_settled, uccs_coll_pass_turn, 0};

@@ -68,7 +68,7 @@ static const struct rule {
 };
 
 static const char *const plan_names[UCCS_NAMED_PLANS] = {
-    [UCCS_BY_SLOTS] = "post",  [UCCS_BY_LEADER] = "leader", [UCCS_BY_PULL] = "pull", [UCCS_BY_PUSH] = "push",
+    [UCCS_BY_SLOTS] = "post",  [UCCS_BY_LEADER] = "leader", [UCCS_BY_PULL] = "pull",
     [UCCS_BY_SHARE] = "share", [UCCS_BY_GATHER] = "mail",   [UCCS_BY_RAIL] = "rail",
 };
 
@@ -76,7 +76,6 @@ static const char *const sync_names[] = {
     [UCCS_SYNC_AUTO] = "auto",
     [UCCS_SYNC_DISSEMINATE] = "disseminate",
     [UCCS_SYNC_COUNT] = "count",
-    [UCCS_SYNC_FLAT] = "flat",
 };
 
 #define BIT(plan) (1u << (plan))
@@ -92,9 +91,9 @@ static const struct {
     [UCCS_COLL_BARRIER] = {"sync", 0, 0},
     [UCCS_COLL_BROADCAST] = {"broadcast", MOVES, FAR},
     [UCCS_COLL_COLLECT] = {"collect", MOVES, BIT(UCCS_BY_PULL) | BIT(UCCS_BY_GATHER)},
-    [UCCS_COLL_ALLGATHER] = {"fcollect", MOVES | BIT(UCCS_BY_PUSH), FAR},
-    [UCCS_COLL_ALLTOALL] = {"alltoall", MOVES | BIT(UCCS_BY_PUSH), FAR},
-    [UCCS_COLL_ALLTOALLS] = {"alltoalls", BIT(UCCS_BY_PULL) | BIT(UCCS_BY_PUSH), FAR},
+    [UCCS_COLL_ALLGATHER] = {"fcollect", MOVES, FAR},
+    [UCCS_COLL_ALLTOALL] = {"alltoall", MOVES, FAR},
+    [UCCS_COLL_ALLTOALLS] = {"alltoalls", BIT(UCCS_BY_PULL), FAR},
     [UCCS_COLL_ALLREDUCE] = {"reduce", FOLDS | BIT(UCCS_BY_LEADER), FAR},
     [UCCS_COLL_SCAN] = {"scan", FOLDS, BIT(UCCS_BY_PULL) | BIT(UCCS_BY_GATHER)},
 };
@@ -161,7 +160,7 @@ enum uccs_plan uccs_coll_choose_messages(enum uccs_coll_kind kind, int size, siz
 static const char *name_of(int kind, int plan)
 {
     if (kind == UCCS_COLL_BARRIER)
-        return plan <= UCCS_SYNC_FLAT ? sync_names[plan] : 0;
+        return plan <= UCCS_SYNC_COUNT ? sync_names[plan] : 0;
     return (choices[kind].near | choices[kind].far) & BIT(plan) ? plan_names[plan] : 0;
 }
 

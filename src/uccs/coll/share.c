@@ -1,5 +1,5 @@
 /* A member's share in a collective by memory: which bytes it copies and folds, from and to whose memory; see inner.h. Blocks
- * are copied by their receiver, or by their sender where LATERAL_COLL says push. */
+ * are copied by their receiver. */
 #include "uccs/coll/inner.h"
 
 #include "base/copy.h"
@@ -21,27 +21,22 @@ static char *dest_of(const struct uccs_coll *c, int rank)
 
 /* --- Moving blocks */
 
-static void copy_block(char *to, const char *from, const struct proto_blocks *blocks)
+void uccs_coll_copy_blocks(char *to, const char *from, const struct proto_blocks *blocks)
 {
-    if (blocks->count > 1)
+    if (to != from)
         copy_blocks(to, blocks->here, from, blocks->there, blocks->block, blocks->count);
-    else if (to != from)
-        memmove(to, from, blocks->block);
 }
 
-/* Starts a get or put between my memory and a far member's, whose address here is `theirs`. They are complete once `under_way` is
- * done. With strides a put is packed into one message, which the member unpacks. */
-static void move_far(struct uccs_coll *c, enum proto_kind kind, int pe, void *mine, const void *theirs,
-                     const struct proto_blocks *blocks)
+/* Starts a get of blocks of a far member. It is complete once `under_way` is done. */
+static void get_far(struct uccs_coll *c, char *to, const char *from, int pe, const struct proto_blocks *blocks)
 {
-    const bool put = kind == PROTO_PUT, plain = blocks->count == 1;
+    const bool plain = blocks->count == 1;
     uccs_request_handle handle = &c->memory.under_way;
-    (void)proto_rma_or_end(&(struct proto_op){.kind = kind,
+    (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_GET,
                                               .nonblocking = true,
                                               .pe = pe,
-                                              .at = uccs_coll_place(c->call, put ? "dest" : "source", theirs, pe),
-                                              .source = put ? mine : 0,
-                                              .dest = put ? 0 : mine,
+                                              .at = uccs_coll_place(c->call, "source", from, pe),
+                                              .dest = to,
                                               .bytes = plain ? blocks->block : 0,
                                               .blocks = plain ? 0 : blocks,
                                               .request = &handle});
@@ -52,25 +47,14 @@ static void take_blocks(struct uccs_coll *c, char *to, const char *from, int ran
 {
     const int pe = uccs_team_pe(c->memory.team, rank);
     if (uccs_far_pe(pe))
-        move_far(c, PROTO_GET, pe, to, from, blocks);
+        get_far(c, to, from, pe, blocks);
     else
-        copy_block(to, uccs_coll_peer(c->call, "source", c->memory.team, from, rank), blocks);
+        uccs_coll_copy_blocks(to, uccs_coll_peer(c->call, "source", c->memory.team, from, rank), blocks);
 }
 
 void uccs_coll_take(struct uccs_coll *c, void *to, const void *from, int rank, size_t bytes)
 {
     take_blocks(c, to, from, rank, &(struct proto_blocks){.block = bytes, .count = 1});
-}
-
-/* Gives member `rank` blocks for my own address `dest`. */
-static void give_blocks(struct uccs_coll *c, char *dest, const char *from, int rank, const struct proto_blocks *blocks)
-{
-    const int pe = uccs_team_pe(c->memory.team, rank);
-    const struct proto_blocks back = {blocks->block, blocks->count, blocks->here, blocks->there};
-    if (uccs_far_pe(pe))
-        move_far(c, PROTO_PUT, pe, (void *)(uintptr_t)from, dest, &back);
-    else
-        copy_block(rank == c->rank ? dest : uccs_coll_peer(c->call, "dest", c->memory.team, dest, rank), from, blocks);
 }
 
 static void await_member(const struct uccs_coll *c, int rank)
@@ -93,18 +77,6 @@ static void pull_blocks(struct uccs_coll *c, int rank)
         }
         if (uccs_coll_shapes[c->kind].from_root)
             break;
-    }
-}
-
-/* Member `rank` writes its blocks to the others. */
-static void push_blocks(struct uccs_coll *c, int rank)
-{
-    const struct uccs_by_memory *m = &c->memory;
-    char *dest = c->dest + rank * m->dest_step;
-    for (int i = 0; i < c->size; i++) {
-        int other = uccs_coll_around(m->team, rank, i);
-        await_member(c, other);
-        give_blocks(c, dest, c->source + other * m->source_step, other, &m->blocks);
     }
 }
 
@@ -205,8 +177,6 @@ void uccs_share_do(struct uccs_coll *c, int rank)
 {
     if (c->fold)
         fold_share(c, rank);
-    else if (c->memory.push)
-        push_blocks(c, rank);
     else
         pull_blocks(c, rank);
 }

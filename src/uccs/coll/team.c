@@ -30,7 +30,7 @@ static inline void describe_blocks(struct uccs_coll *c, enum uccs_coll_kind kind
     m->blocks = (struct proto_blocks){.block = bytes, .count = 1};
     m->dest_step = shape->dest_by_sender ? (ptrdiff_t)bytes : 0;
     m->source_step = shape->source_by_receiver ? (ptrdiff_t)bytes : 0;
-    m->at_root = m->inclusive = m->push = m->quiet = false;
+    m->at_root = m->inclusive = m->quiet = false;
     m->nothing = bytes == 0;
     m->starts = 0;
 }
@@ -40,19 +40,20 @@ static uccs_coll_step *const *const far_plans[UCCS_COLL_NAMED][UCCS_NAMED_PLANS]
     [UCCS_COLL_BROADCAST] = {[UCCS_BY_GATHER] = uccs_gather_broadcast, [UCCS_BY_RAIL] = uccs_rail_broadcast},
     [UCCS_COLL_ALLGATHER] = {[UCCS_BY_GATHER] = uccs_gather_allgather, [UCCS_BY_RAIL] = uccs_rail_allgather},
     [UCCS_COLL_ALLTOALL] = {[UCCS_BY_GATHER] = uccs_gather_alltoall, [UCCS_BY_RAIL] = uccs_rail_alltoall},
-    [UCCS_COLL_ALLTOALLS] = {[UCCS_BY_GATHER] = uccs_gather_alltoall},
+    [UCCS_COLL_ALLTOALLS] = {[UCCS_BY_GATHER] = uccs_gather_alltoall, [UCCS_BY_RAIL] = uccs_rail_alltoall},
     [UCCS_COLL_ALLREDUCE] = {[UCCS_BY_GATHER] = uccs_gather_fold, [UCCS_BY_RAIL] = uccs_rail_reduce},
     [UCCS_COLL_SCAN] = {[UCCS_BY_GATHER] = uccs_gather_fold},
 };
 
-/* Starts a collective as an operation of the request; or (null) carries it out. alltoalls has no rails: members push their blocks. */
+/* Starts a collective as an operation of the request; or (null) carries it out. */
 static void run_plan(struct uccs_coll *c, enum uccs_plan plan, uccs_request_handle *request)
 {
     c->memory.later = request != 0;
-    c->memory.push = !request && (plan == UCCS_BY_PUSH || plan == UCCS_BY_RAIL);
     c->step = far_plans[c->kind][plan];
-    if (request) /* only the rails' steps of a sum never wait */
-        c->step = c->kind == UCCS_COLL_ALLREDUCE && c->memory.team->far ? uccs_rail_reduce : 0;
+    if (request && c->kind == UCCS_COLL_ALLREDUCE)
+        c->step = c->memory.team->far ? uccs_rail_reduce : 0;
+    else if (request && (plan != UCCS_BY_RAIL || c->kind == UCCS_COLL_BROADCAST)) /* steps of the others wait */
+        c->step = 0;
     if (request) {
         if (uccs_coll_start(c, request) == UCCS_OK)
             return;

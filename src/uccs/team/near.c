@@ -42,42 +42,18 @@ static void meet_by_count(struct uccs_team *team, uint64_t epoch)
         uccs_pause(&wait);
 }
 
-/* Meets flat: every member stores its epoch in its own row and reads all rows, which takes one hop and size^2 loads.
- * Line 0 has one writer at a time: its owner here, the partner in dissemination. A team changes from this way to
- * dissemination only in its last sync, and the partner's epoch is then larger than any that the owner wrote. */
-static void meet_flat(struct uccs_team *team, uint64_t epoch)
-{
-    uint64_t *mine = uccs_team_line(team, team->rank, 0);
-    atomic_store_release(mine, epoch); /* acquire: the loads below, at the others */
-    for (int rank = 0; rank < team->size; rank++) {
-        const uint64_t *theirs = uccs_team_line(team, rank, 0);
-        struct uccs_wait wait uccs_scoped = {.on = uccs_reason_team(team, epoch)};
-        while (atomic_load_acquire(theirs) < epoch)
-            uccs_pause(&wait);
-    }
-}
-
 bool uccs_near_counts(void)
 {
     return uccs_sync_how == UCCS_SYNC_AUTO ? uccs_core.oversubscribed : uccs_sync_how == UCCS_SYNC_COUNT;
 }
 
-/* Returns the way in which the team meets. Two members of a crowded node meet by dissemination, since each runs twice
- * in either way. */
-static enum uccs_sync near_way(const struct uccs_team *team)
-{
-    if (uccs_sync_how != UCCS_SYNC_AUTO)
-        return uccs_sync_how;
-    return uccs_near_counts() && team->size > 2 ? UCCS_SYNC_COUNT : UCCS_SYNC_DISSEMINATE;
-}
-
+/* Two members meet by dissemination, since each runs twice in either way. */
 void uccs_near_meet(struct uccs_team *team)
 {
-    switch (near_way(team)) {
-    case UCCS_SYNC_FLAT: meet_flat(team, ++team->epoch); break;
-    case UCCS_SYNC_COUNT: meet_by_count(team, ++team->epoch); break;
-    default: disseminate(team, ++team->epoch);
-    }
+    if (uccs_near_counts() && team->size > 2)
+        meet_by_count(team, ++team->epoch);
+    else
+        disseminate(team, ++team->epoch);
 }
 
 void uccs_near_part(struct uccs_team *team)

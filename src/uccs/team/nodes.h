@@ -47,7 +47,7 @@ struct uccs_nodes {
     uint64_t allgathers[2];   /* allgathers begun, by channel */
     uint64_t posted, settled; /* pieces of broadcasts; those that all members have finished (coll/bcast.c) */
     size_t filled;            /* bytes of the ring's room that the others of them have taken */
-    uint64_t landed;          /* internal puts counted in this PE's line TEAM_LANDED */
+    uint64_t landed[2];       /* puts counted in this PE's line TEAM_LANDED, those of split-phase collectives apart */
     struct uccs_lead {
         int place; /* of the node's first member; the last entry's is the team's size */
         int area;  /* of the team on that node; active sets have different slots on different nodes */

@@ -40,7 +40,7 @@
 #define TEAM_GATHER 296 /* in the row of each node's lead, as are the next ones; a count, then flags in 4 lines */
 #define TEAM_SPLIT 301
 #define TEAM_RING 306   /* 8 lines */
-#define TEAM_LANDED 314 /* in each member's row: the number of internal puts that have come for it */
+#define TEAM_LANDED 314 /* in each row: puts that have come for the member, those of split-phase collectives apart */
 #define TEAM_ROOMS 315  /* 5 lines, in each member's row: where partners have rooms (coll/reduce.c) */
 #define TEAM_GATHER_DATA 320
 #define TEAM_RING_DATA 4416

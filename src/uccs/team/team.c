@@ -1,5 +1,5 @@
 /* Meetings of teams, and their areas; see team.h. */
-#include "uccs/team/slots.h"
+#include "uccs/team/team.h"
 
 void uccs_team_sync(struct uccs_team *team)
 {

@@ -28,7 +28,7 @@ void uccs_team_clear(struct uccs_team *team);
 /* --- Members on one node (near.c) */
 
 /* The ways in which teams meet on this node. AUTO chooses by the numbers of PEs and cores. */
-enum uccs_sync { UCCS_SYNC_AUTO, UCCS_SYNC_DISSEMINATE, UCCS_SYNC_COUNT, UCCS_SYNC_FLAT };
+enum uccs_sync { UCCS_SYNC_AUTO, UCCS_SYNC_DISSEMINATE, UCCS_SYNC_COUNT };
 extern enum uccs_sync uccs_sync_how; /* only init writes it; equal on all PEs */
 
 /* Returns true when the members should count themselves on one line. By default they do when there are more PEs than
