@@ -42,6 +42,8 @@ int main(int argc, char **argv)
     check_all_passed();
     if (argc == 2)
         shmem_finalize();
+    if (argc == 2 && strcmp(argv[1], "test") == 0)
+        pthread_join(thread, 0); /* its next call ends the process */
     usleep(20000);
     return 0;
 }
