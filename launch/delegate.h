@@ -4,12 +4,20 @@
 
 #include "hosts.h"
 
+#define FRONT_VARIABLE \
+    "LATERAL_JOB" /* the place where PE 0's watcher calls the oshrun in front, for all PEs of the job */
+
 /* Opens the place where PE 0's watcher will call oshrun, and puts it into the environment (LATERAL_JOB). Before front_run. */
 void front_open(void);
 
 /* Runs the launcher with these words. It stays in oshrun's process group, so a terminal's signals reach both. Returns the exit status
  * of the job: the one that a watcher has told, else the launcher's. */
 int front_run(char **words, const struct options *options);
+
+/* Runs a launcher for lateral-mpi, which starts oshrun with these words: FRONT_FOR_MPI, the limit of time, the launcher's own. Each of
+ * these that is FRONT_VARIABLE and "=" gets the value. Exits as the launcher does. */
+#define FRONT_FOR_MPI "lateral-front"
+_Noreturn void front_for_mpi(char **words);
 
 /* Runs the job by a launcher and exits as it ends, or exits with one line when there is none. */
 _Noreturn void delegate(const struct options *options, const struct hosts *hosts);

@@ -1,8 +1,10 @@
-/* oshrun stays in front of the launcher that it has handed a job over to. It passes signals on, counts --timeout, and asks PE 0's watcher
- * (watch.c) for the job's report: at the time limit, at Ctrl-\ and for oshrun --status. The watcher calls it; where none has come, as
- * long as PEs have not called shmem_init, there is a line in place of the report. */
+/* oshrun stays in front of the launcher that it has handed a job over to, and of the one that lateral-mpi --timeout names. It passes
+ * signals on, counts the time limit, and asks PE 0's watcher (watch.c) for the job's report: at the time limit, at Ctrl-\ and for
+ * oshrun --status. The watcher calls it; where none has come, as long as PEs have not called shmem_init, there is a line in place of
+ * the report. */
 #include "delegate.h"
 
+#include "base/clock.h"
 #include "channel.h"
 #include "loop.h"
 #include "message.h"
@@ -31,13 +33,14 @@ static int64_t end_at; /* when the launcher has to be ended; 0: not set */
 static int end_signal = SIGTERM;
 static double timeout;
 static bool quiet, stacks;
+static const char *start_calls = "shmem_init or uccs_init";
 static bool lost; /* the watcher has gone without a word; that of the next node may come */
 
 /* ---- the watcher and oshrun --status ---- */
 
-static char *report; /* lines that have come; null: none */
+static char *report; /* its title, and lines that have come; null: none */
 
-/* Writes them in one piece: the launcher writes there, too, once the PEs end. */
+/* Writes it in one piece: the launcher writes there, too, once the PEs end. */
 static void print_report(void)
 {
     if (report)
@@ -97,7 +100,7 @@ static void hear_client(struct channel *channel, char *line)
     if (watcher && watcher->up && strncmp(line, "ask 0 -1 ", 9) == 0)
         channel_send(watcher, "ask 1 -1 %s\n", line + 9);
     else
-        channel_send(channel, "text 0:oshrun: not all PEs have called shmem_init or uccs_init\ntold 0 -1\n");
+        channel_send(channel, "text 0:oshrun: not all PEs have called %s\ntold 0 -1\n", start_calls);
 }
 
 static void lose_client(struct channel *channel)
@@ -116,13 +119,13 @@ void front_open(void)
     uint64_t key[2];
     struct routes routes;
     char place[NODE_FRONT_BYTES];
-    unsetenv("LATERAL_JOB"); /* of a job that this process belongs to */
+    unsetenv(FRONT_VARIABLE); /* of a job that this process belongs to */
     if (loop_open() != 0 || getrandom(key, sizeof key, 0) != sizeof key)
         return;
     channels_listen(key, 0, 1, accept_watcher, &routes);
     channels_listen_here(accept_client);
     channel_write_place(place, key, &routes);
-    setenv("LATERAL_JOB", place, 1);
+    setenv(FRONT_VARIABLE, place, 1);
 }
 
 /* ---- the end ---- */
@@ -140,7 +143,11 @@ static void ask_to_end(int how, const char *title, const char *without)
     if (status >= 0)
         return;
     if (watcher && watcher->up && !quiet) {
-        channel_send(watcher, "ask 0 %d %s; where the PEs are:\n", how, title);
+        print_report();
+        say_collect();
+        say("%s; where the PEs are:", title);
+        report = say_collected();
+        channel_send(watcher, "ask 0 %d \n", how);
         end_at = loop_now() + REPORT_MS;
         return;
     }
@@ -152,9 +159,10 @@ static void ask_to_end(int how, const char *title, const char *without)
 
 static void expire(void)
 {
-    char title[96];
+    char title[96], without[96];
     snprintf(title, sizeof title, "time limit of %g s reached (--timeout)", timeout);
-    ask_to_end(STATUS_TIMEOUT, title, "; not all PEs have called shmem_init or uccs_init");
+    snprintf(without, sizeof without, "; not all PEs have called %s", start_calls);
+    ask_to_end(STATUS_TIMEOUT, title, without);
 }
 
 static void take_signal(int signal)
@@ -238,4 +246,19 @@ int front_run(char **words, const struct options *options)
     }
     print_report();
     return status >= 0 ? status : launcher_status;
+}
+
+_Noreturn void front_for_mpi(char **words)
+{
+    struct options options = {0};
+    if (!clock_read_seconds(words[0], &options.timeout))
+        say_usage("%s %s: expected a time", FRONT_FOR_MPI, words[0]);
+    say_as("lateral-mpi: ");
+    start_calls = "MPI_Init";
+    front_open();
+    const char *place = getenv(FRONT_VARIABLE);
+    for (char **word = words + 1; place && *word; word++)
+        if (strcmp(*word, FRONT_VARIABLE "=") == 0 && asprintf(word, FRONT_VARIABLE "=%s", place) < 0)
+            say_if_null(NULL);
+    exit(front_run(words + 1, &options));
 }

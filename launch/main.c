@@ -187,6 +187,8 @@ int main(int argc, char **argv)
     open_standard_files();
     if (argc == 3 && strcmp(argv[1], NODE_WATCHER) == 0)
         watch_run(argv[2]);
+    if (argc > 3 && strcmp(argv[1], FRONT_FOR_MPI) == 0)
+        front_for_mpi(argv + 2);
     options_read(&options, argc, copy_words(&line, argc, argv));
     environment_take_wishes(&options);
     if (options.race && (options.check || options.stats || options.trace))

@@ -101,7 +101,8 @@ static void finish_look(void)
         free(text);
     } else if (ask.id != NOBODY) {
         say_collect();
-        say("%s", ask.title);
+        if (*ask.title) /* else oshrun in front has written it */
+            say("%s", ask.title);
         report_print(&picture);
         deliver(ask.by, ask.id, ask.status);
     }

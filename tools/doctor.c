@@ -37,19 +37,6 @@ static void tell(enum verdict verdict, const char *what, const char *format, ...
     wrong += verdict == BAD;
 }
 
-/* Writes the path of a program beside this one. */
-static bool beside(const char *name, char *path, size_t room)
-{
-    char self[PATH_MAX];
-    ssize_t bytes = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[bytes > 0 ? bytes : 0] = 0;
-    char *slash = strrchr(self, '/');
-    if (!slash)
-        return false;
-    *slash = 0;
-    return (size_t)snprintf(path, room, "%s/%s", self, name) < room && access(path, X_OK) == 0;
-}
-
 /* Writes the path of a program that a shell finds. */
 static bool in_path(const char *name, char *path, size_t room)
 {
@@ -85,13 +72,12 @@ static void look_at_path(void)
 {
     static const char *const names[] = {"oshrun", "oshcc"};
     for (int i = 0; i < 2; i++) {
-        char ours[PATH_MAX], found[PATH_MAX], one[PATH_MAX], other[PATH_MAX];
-        bool here = beside(names[i], ours, sizeof ours) && realpath(ours, one);
-        if (!here)
+        char ours[PATH_MAX], found[PATH_MAX], other[PATH_MAX];
+        if (!layer_beside(names[i], ours, sizeof ours))
             tell(NOTE, names[i], "not installed beside lateral-info");
         else if (!in_path(names[i], found, sizeof found))
             tell(NOTE, names[i], "not in PATH; call it as %s", ours);
-        else if (!realpath(found, other) || strcmp(one, other) != 0)
+        else if (!realpath(found, other) || strcmp(ours, other) != 0)
             tell(NOTE, names[i], "PATH finds %s, which is not %s", found, ours);
         else
             tell(GOOD, names[i], "%s", found);
@@ -193,7 +179,7 @@ static void look_at_copies(void)
 static void try_job(void)
 {
     char oshrun[PATH_MAX], self[PATH_MAX], command[3 * PATH_MAX], answer[512] = "";
-    if (!beside("oshrun", oshrun, sizeof oshrun) || !beside("lateral-info", self, sizeof self))
+    if (!layer_beside("oshrun", oshrun, sizeof oshrun) || !realpath("/proc/self/exe", self))
         return;
     if (strchr(oshrun, '\'')) {
         tell(NOTE, "a job", "not tried: a quote is in the path of oshrun");

@@ -40,19 +40,21 @@ bool layer_is_name(const char *text)
     return false;
 }
 
+bool layer_beside(const char *name, char *path, size_t bytes)
+{
+    char self[PATH_MAX], joined[2 * PATH_MAX], whole[PATH_MAX];
+    if (!realpath("/proc/self/exe", self))
+        return false;
+    snprintf(joined, sizeof joined, "%.*s%s", (int)(strrchr(self, '/') + 1 - self), self, name);
+    return realpath(joined, whole) && (size_t)snprintf(path, bytes, "%s", whole) < bytes;
+}
+
 /* Finds a library whose name ends in that of the MPI, in the folder of Lateral's libraries. */
 static bool find_library(const char *begin, const char *mpi, char *path, size_t bytes)
 {
-    char self[PATH_MAX], joined[PATH_MAX + 64], whole[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length < 0)
-        return false;
-    self[length] = 0;
-    char *slash = strrchr(self, '/');
-    if (slash)
-        *slash = 0;
-    snprintf(joined, sizeof joined, "%s/" LATERAL_LIB_FROM_BIN "/%s-%s.so", self, begin, mpi);
-    return realpath(joined, whole) && (size_t)snprintf(path, bytes, "%s", whole) < bytes;
+    char name[PATH_MAX];
+    snprintf(name, sizeof name, LATERAL_LIB_FROM_BIN "/%s-%s.so", begin, mpi);
+    return layer_beside(name, path, bytes);
 }
 
 bool layer_find(const char *mpi, char *path, size_t bytes)

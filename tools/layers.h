@@ -20,6 +20,9 @@ bool layer_find(const char *mpi, char *path, size_t bytes);
 /* The same for the library that counts what a program of the MPI does. */
 bool layer_find_stats(const char *mpi, char *path, size_t bytes);
 
+/* Writes the path of a file by its name from the folder of this program. Returns false when it is not there. */
+bool layer_beside(const char *name, char *path, size_t bytes);
+
 /* Writes the names of the layers that are installed, or "none". Returns `names`. */
 const char *layer_list(char *names, size_t bytes);
 

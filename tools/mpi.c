@@ -1,8 +1,9 @@
 /* lateral-mpi: finds the MPI that a program is linked with, and becomes the program with the layer for that MPI preloaded.
  * In front of a launcher it puts itself before the launcher's program, so that the launcher has no layer in it. */
 #include "layers.h"
-#include "mpi_watch.h"
+#include "../launch/delegate.h"
 #include "../launch/needed.h"
+#include "base/clock.h"
 #include "base/elf.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@ static const char usage[] =
     "  --stats      print at the end what each rank did in calls on windows, where it waited, and who sent to whom\n"
     "  --trace=FILE write a timeline of these calls, for lateral-report, Perfetto and Chrome\n"
     "  --timeout=TIME  in front of a launcher: ends the job after 90, 90s, 1.5m or 2h, and tells what its\n"
-    "               processes on this machine wait for in calls on windows; so does Ctrl-\\ then\n"
+    "               processes wait for in calls on windows, on all hosts; so does Ctrl-\\ then\n"
     "  --print      print what LD_PRELOAD would be, and run nothing\n"
     "  --version    the version\n"
     "  --help       this text\n"
@@ -47,7 +48,7 @@ struct wishes {
     const char *mpi; /* null: the program's */
     bool stats, print;
     char trace[PATH_MAX]; /* empty: none */
-    double seconds;       /* 0: no limit */
+    const char *limit;    /* null: none */
 };
 
 #define TOOLS_ROOM (4 * PATH_MAX)
@@ -137,16 +138,19 @@ static bool is_started(const char *word, const char *mpi)
     return *word != '-' && find_program(word, path) && (mpi || mpi_of(path, &why));
 }
 
-/* Adds this program and the options that each rank wants. Returns how many words the command has then. */
+/* Adds this program and the options that each rank wants, behind env(1) with oshrun's place where that is in front. Returns how many
+ * words the command has then. */
 static int add_self(char **command, int made, const struct wishes *wishes)
 {
     static char self[PATH_MAX], mpi[64], trace[PATH_MAX + 16];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length < 0)
+    if (!realpath("/proc/self/exe", self))
         fail(NOT_RUN, "cannot find itself");
-    self[length] = 0;
     snprintf(mpi, sizeof mpi, "--mpi=%s", wishes->mpi ? wishes->mpi : "");
     snprintf(trace, sizeof trace, "--trace=%s", wishes->trace);
+    if (wishes->limit) {
+        command[made++] = (char *)"env";
+        command[made++] = (char *)FRONT_VARIABLE "=";
+    }
     command[made++] = self;
     if (wishes->mpi)
         command[made++] = mpi;
@@ -157,13 +161,21 @@ static int add_self(char **command, int made, const struct wishes *wishes)
     return made;
 }
 
-/* Becomes the launcher, with this program in front of each program that it starts; or watches it, with a limit. */
+/* Becomes the launcher, with this program in front of each program that it starts; with a limit, becomes oshrun in front of the
+ * launcher. */
 static void become_launcher(char **words, int count, const struct wishes *wishes)
 {
-    char **command = calloc(5 * (size_t)count + 1, sizeof *command);
+    char **command = calloc(7 * (size_t)count + 4, sizeof *command), path[PATH_MAX];
     int made = 0, programs = 0;
     if (!command)
         fail(NOT_RUN, "no memory");
+    if (!find_program(words[0], path))
+        fail(NO_PROGRAM, "cannot run %s: there is no such program", words[0]);
+    if (wishes->limit) {
+        command[made++] = (char *)"oshrun";
+        command[made++] = (char *)FRONT_FOR_MPI;
+        command[made++] = (char *)wishes->limit;
+    }
     command[made++] = words[0];
     for (int i = 1, looking = 1; i < count; i++) {
         if (looking && is_started(words[i], wishes->mpi)) {
@@ -179,14 +191,10 @@ static void become_launcher(char **words, int count, const struct wishes *wishes
         fail(NO_LAYER,
              "no program behind %s is linked with an MPI that has a layer: write %s ... lateral-mpi --mpi=NAME PROGRAM",
              words[0], words[0]);
-    if (wishes->seconds > 0) {
-        const int status = mpi_watch_run(command, wishes->seconds);
-        if (status >= 0)
-            exit(status);
-    } else {
-        execvp(words[0], command);
-    }
-    fail(errno == ENOENT ? NO_PROGRAM : NOT_RUN, "cannot run %s: %s", words[0], strerror(errno));
+    if (wishes->limit && !layer_beside("oshrun", path, sizeof path))
+        fail(NOT_RUN, "--timeout: there is no oshrun beside lateral-mpi");
+    execv(path, command);
+    fail(NOT_RUN, "cannot run %s: %s", path, strerror(errno));
 }
 
 static void check_path(const char *path)
@@ -344,8 +352,9 @@ static bool take_option(struct wishes *wishes, const char *word)
         return wishes->stats = true;
     if (strncmp(word, "--trace=", 8) == 0)
         return take_trace(wishes, word + 8);
+    double seconds;
     if (strncmp(word, "--timeout=", 10) == 0)
-        return (wishes->seconds = mpi_watch_time(word + 10)) > 0;
+        return clock_read_seconds(wishes->limit = word + 10, &seconds) && seconds > 0;
     if (strncmp(word, "--mpi=", 6) != 0 || !layer_is_name(word + 6))
         return false;
     wishes->mpi = word + 6;
@@ -373,7 +382,7 @@ int main(int argc, char **argv)
         fail(WRONG_OPTION, "which program? See lateral-mpi --help");
     if (is_launcher(argv[at]) && !wishes.print)
         become_launcher(argv + at, argc - at, &wishes);
-    if (wishes.seconds > 0)
+    if (wishes.limit)
         fail(WRONG_OPTION, "--timeout goes in front of a launcher: lateral-mpi --timeout=60 mpirun -n 4 ./program");
     become_program(argv + at, &wishes);
 }
