@@ -1,7 +1,7 @@
 #include "input.h"
 
-#include "loop.h"
 #include "message.h"
+#include "sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,23 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CHUNK (64u << 10)
-
-/* The writing end of one PE's pipe. */
-struct copy {
-    struct loop_watch watch;
-    int fd;       /* -1: none, or the PE reads no more */
-    bool waiting; /* in the loop until the pipe has room */
-    size_t at;    /* bytes of the chunk that the PE has */
-};
+#define CHUNK (16u << 10)
 
 static const struct options *options;
 static bool reopens, pumps;
 static struct loop_watch source;
-static struct copy *copies;
-static char *chunk;
-static size_t filled; /* bytes of the chunk */
-static bool ended;    /* oshrun's own input is over */
+static struct sink *copies; /* the writing end of each PE's pipe; fd -1: none */
+static bool ended;          /* oshrun's own input is over */
 
 static bool is_regular(int fd)
 {
@@ -35,79 +25,55 @@ static bool is_regular(int fd)
     return fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-static void end_copy(struct copy *copy)
+static void end_copies(void)
 {
-    if (copy->waiting)
-        loop_remove(copy->fd);
-    copy->waiting = false;
-    if (copy->fd >= 0)
-        close(copy->fd);
-    copy->fd = -1;
-}
-
-/* Writes what the pipe takes of the chunk. */
-static void push(struct copy *copy)
-{
-    while (copy->fd >= 0 && copy->at < filled) {
-        ssize_t bytes = write(copy->fd, chunk + copy->at, filled - copy->at);
-        if (bytes > 0) {
-            copy->at += (size_t)bytes;
-        } else if (errno == EAGAIN) {
-            copy->waiting = copy->waiting || loop_add(copy->fd, EPOLLOUT, &copy->watch) == 0;
-            return;
-        } else if (errno != EINTR) {
-            end_copy(copy);
-        }
+    for (uint32_t pe = 0; pe < options->pes; pe++) {
+        if (copies[pe].fd >= 0)
+            close(copies[pe].fd);
+        copies[pe].fd = -1;
     }
-    if (copy->waiting)
-        loop_remove(copy->fd);
-    copy->waiting = false;
 }
 
-/* True when every PE has the whole chunk, or reads no more. */
-static bool all_have_it(void)
-{
-    for (uint32_t pe = 0; pe < options->pes; pe++)
-        if (copies[pe].fd >= 0 && copies[pe].at < filled)
-            return false;
-    return true;
-}
-
+/* Reads on once every PE has what was read, or reads no more. */
 static void read_on(void)
 {
-    if (!ended && all_have_it() && loop_add(STDIN_FILENO, EPOLLIN, &source) != 0)
+    for (uint32_t pe = 0; pe < options->pes; pe++)
+        if (!sink_empty(&copies[pe]))
+            return;
+    if (!ended && loop_add(STDIN_FILENO, EPOLLIN, &source) != 0)
         ended = errno != EEXIST;
 }
 
-static void copy_ready(struct loop_watch *watch)
+static void copy_drained(struct sink *copy)
 {
-    push((struct copy *)watch);
+    (void)copy;
     read_on();
 }
 
+/* All copies are empty, so none of them calls copy_drained in here. */
 static void source_ready(struct loop_watch *watch)
 {
+    static char chunk[CHUNK];
     struct pollfd there = {.fd = STDIN_FILENO, .events = POLLIN};
     (void)watch;
-    if (ended || !all_have_it() || poll(&there, 1, 0) <= 0)
+    if (ended || poll(&there, 1, 0) <= 0)
         return;
-    ssize_t bytes = read(STDIN_FILENO, chunk, CHUNK);
+    const ssize_t bytes = read(STDIN_FILENO, chunk, CHUNK);
     if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     loop_remove(STDIN_FILENO);
-    filled = bytes > 0 ? (size_t)bytes : 0;
     ended = bytes <= 0;
-    for (uint32_t pe = 0; pe < options->pes; pe++) {
-        copies[pe].at = 0;
-        push(&copies[pe]);
-        if (ended)
-            end_copy(&copies[pe]);
+    if (ended)
+        end_copies();
+    for (uint32_t pe = 0; pe < options->pes && !ended; pe++) {
+        sink_put(&copies[pe], chunk, (size_t)bytes);
+        sink_flush(&copies[pe]);
     }
     read_on();
 }
 
 /* Opens a file once more, at the place that oshrun was given it at. */
-static int reopen(void)
+static int reopen_input(void)
 {
     int fd = open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
     if (fd >= 0)
@@ -120,8 +86,9 @@ static int open_pipe(uint32_t pe)
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
-    fcntl(ends[1], F_SETFL, O_NONBLOCK);
-    copies[pe] = (struct copy){.watch.ready = copy_ready, .fd = ends[1]};
+    sink_open(&copies[pe], ends[1], copy_drained);
+    if (copies[pe].fd != ends[1])
+        close(ends[1]);
     return ends[0];
 }
 
@@ -133,7 +100,6 @@ void input_open(const struct options *given)
     source.ready = source_ready;
     if (!pumps)
         return;
-    chunk = say_if_null(malloc(CHUNK));
     copies = say_if_null(calloc(options->pes, sizeof *copies));
     for (uint32_t pe = 0; pe < options->pes; pe++)
         copies[pe].fd = -1;
@@ -147,7 +113,7 @@ unsigned input_files_per_pe(void)
 int input_connect(uint32_t pe)
 {
     if (reopens)
-        return reopen();
+        return reopen_input();
     if (pumps)
         return open_pipe(pe);
     const int fd = options->input == (int64_t)pe ? STDIN_FILENO : open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -160,8 +126,6 @@ int input_connect(uint32_t pe)
 
 void input_begin(void)
 {
-    if (!pumps || loop_add(STDIN_FILENO, EPOLLIN, &source) == 0)
-        return;
-    for (uint32_t pe = 0; pe < options->pes; pe++) /* a device that has no end to wait for, such as /dev/null */
-        end_copy(&copies[pe]);
+    if (pumps && loop_add(STDIN_FILENO, EPOLLIN, &source) != 0)
+        end_copies(); /* a device that has no end to wait for, such as /dev/null */
 }
