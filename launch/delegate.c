@@ -4,10 +4,11 @@
 #include "base/tool.h"
 #include "environment.h"
 #include "message.h"
-#include "program.h"
+#include "needed.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ enum family { SRUN, PRRTE, OPEN_MPI, HYDRA };
 
 struct launcher {
     enum family family;
-    const char *path;
+    char *path;
     char version[64]; /* the first line of its --version */
 };
 
@@ -36,6 +37,14 @@ struct words {
     char **word;
     size_t count;
 };
+
+/* Takes the word. */
+static void append_word(struct words *words, char *word)
+{
+    words->word = say_if_null(realloc(words->word, (words->count + 2) * sizeof *words->word));
+    words->word[words->count++] = word;
+    words->word[words->count] = NULL;
+}
 
 static void add_word(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void add_word(struct words *words, const char *format, ...)
@@ -46,9 +55,14 @@ static void add_word(struct words *words, const char *format, ...)
     if (vasprintf(&word, format, arguments) < 0)
         say_if_null(NULL);
     va_end(arguments);
-    words->word = say_if_null(realloc(words->word, (words->count + 2) * sizeof *words->word));
-    words->word[words->count++] = word;
-    words->word[words->count] = NULL;
+    append_word(words, word);
+}
+
+/* Adds an option and its value, a word each. */
+static void add_pair(struct words *words, const char *option, const char *value)
+{
+    append_word(words, say_if_null(strdup(option)));
+    append_word(words, say_if_null(strdup(value)));
 }
 
 static void free_words(struct words *words)
@@ -56,13 +70,6 @@ static void free_words(struct words *words)
     for (size_t i = 0; i < words->count; i++)
         free(words->word[i]);
     free(words->word);
-}
-
-/* Adds a list of hosts, and frees it. */
-static void add_hosts(struct words *words, const char *option, char *list)
-{
-    add_word(words, "%s%s", option, list);
-    free(list);
 }
 
 /* ---- choosing the launcher ---- */
@@ -80,10 +87,9 @@ static const char *output_of(const char *name, const char *argument)
 
 /* Returns false when there is no such launcher. Several launchers are named mpirun; their --version tells them
  * apart. */
-static bool recognise(struct launcher *launcher, const char *name)
+static bool recognise_launcher(struct launcher *launcher, const char *name)
 {
-    launcher->path = program_search(name);
-    if (!launcher->path)
+    if (program_search(AT_FDCWD, name, &launcher->path) != 0)
         return false;
     const char *text = output_of(launcher->path, "--version");
     const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
@@ -99,21 +105,21 @@ static bool recognise(struct launcher *launcher, const char *name)
     return known;
 }
 
-static struct launcher choose(const struct options *options, const struct hosts *hosts)
+static struct launcher choose_launcher(const struct options *options, const struct hosts *hosts)
 {
     static const char *const usual[] = {"prterun", "mpirun", "mpiexec.hydra"};
     struct launcher launcher;
     const char *wish = getenv("LATERAL_LAUNCHER");
     if (wish && *wish) {
-        if (recognise(&launcher, wish))
+        if (recognise_launcher(&launcher, wish))
             return launcher;
         say("LATERAL_LAUNCHER=%s: no launcher that is known here (srun, prterun, mpirun, mpiexec.hydra)", wish);
         exit(STATUS_NOT_FOUND);
     }
-    if (hosts->slurm && recognise(&launcher, "srun"))
+    if (hosts->slurm && recognise_launcher(&launcher, "srun"))
         return launcher;
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (recognise(&launcher, usual[i]))
+        if (recognise_launcher(&launcher, usual[i]))
             return launcher;
     say("%s: no launcher for other hosts in PATH; install Open MPI or PRRTE (mpirun, prterun) or MPICH "
         "(mpiexec.hydra), or run it in a Slurm allocation",
@@ -183,16 +189,12 @@ static bool enough_slots(const struct options *options, const struct hosts *host
     return slots >= options->pes;
 }
 
-/* Says which PEs read standard input, to Open MPI and PRRTE. */
-static void add_input(struct words *words, const struct options *options)
+/* Writes which PEs read standard input. */
+static const char *input_name(const struct options *options)
 {
-    if (options->input == 0)
-        return; /* every launcher's own choice */
-    add_word(words, "--stdin");
-    if (options->input > 0)
-        add_word(words, "%lld", (long long)options->input);
-    else
-        add_word(words, "%s", options->input == OPTIONS_INPUT_ALL ? "all" : "none");
+    static char number[16];
+    snprintf(number, sizeof number, "%d", (int)options->input);
+    return options->input >= 0 ? number : options->input == OPTIONS_INPUT_ALL ? "all" : "none";
 }
 
 /* Says of an option that the launcher has nothing like it. */
@@ -202,25 +204,46 @@ static void refuse_where(bool given, const char *option, const char *launcher)
         say_usage("%s: %s has no such option", option, launcher);
 }
 
-/* Open MPI and PRRTE separate several programs by ":". PRRTE would begin at the first host for each program, so each
- * gets its own share of the slots. */
-static void speak_open(struct words *words, const struct options *options, const struct hosts *hosts, bool old,
-                       const struct layer *layer)
+/* Adds the programs, which ":" separates. PRRTE would begin at the first host for each program, so each gets its own share of the
+ * slots. */
+static void add_programs(struct words *words, const struct options *options, const struct hosts *hosts, bool hydra,
+                         const struct layer *layer)
 {
+    const bool crowded = !enough_slots(options, hosts);
+    uint32_t first = 0;
+    char count[16];
+    for (size_t i = 0; i < options->napps; i++) {
+        const struct app *app = &options->apps[i];
+        if (i)
+            add_word(words, ":");
+        if (!hydra && hosts->count) {
+            add_word(words, "--host");
+            append_word(words, crowded ? hosts_list(hosts, true) : hosts_slice(hosts, first, app->count));
+        }
+        first += app->count;
+        if (!hydra)
+            pass_variables(words);
+        if (app->wdir)
+            add_pair(words, hydra ? "-wdir" : "--wdir", app->wdir);
+        snprintf(count, sizeof count, "%u", app->count);
+        add_pair(words, "-n", count);
+        add_program(words, app, layer, false);
+    }
+}
+
+/* Speaks to Open MPI (old), or to PRRTE. */
+static void speak_open(struct words *words, const struct options *options, const struct hosts *hosts, bool old)
+{
+    const bool crowded = !enough_slots(options, hosts);
     if (options->root)
         add_word(words, "--allow-run-as-root");
-    add_word(words, "--bind-to");
-    add_word(words, "%s", options->bind_cores ? "core" : "none");
-    bool crowded = !enough_slots(options, hosts);
-    uint32_t first = 0;
+    add_pair(words, "--bind-to", options->bind_cores ? "core" : "none");
     if (old && crowded)
         add_word(words, "--oversubscribe");
     if (old && options->quiet)
         add_word(words, "--quiet");
-    if (!old) {
-        add_word(words, "--map-by");
-        add_word(words, "slot%s", crowded ? ":OVERSUBSCRIBE" : "");
-    }
+    if (!old)
+        add_pair(words, "--map-by", crowded ? "slot:OVERSUBSCRIBE" : "slot");
     if (options->tag)
         add_word(words, "%s", old ? "--tag-output" : "--output=tag");
     if (options->stamp)
@@ -229,36 +252,17 @@ static void speak_open(struct words *words, const struct options *options, const
         add_word(words, "%s", old ? "--output-filename" : "--output");
         add_word(words, "%s%s", old ? "" : "file=", options->out_name);
     }
-    add_input(words, options);
-    for (size_t i = 0; i < options->napps; i++) {
-        const struct app *app = &options->apps[i];
-        if (i)
-            add_word(words, ":");
-        if (hosts->count) {
-            add_word(words, "--host");
-            add_hosts(words, "", crowded ? hosts_list(hosts, true) : hosts_slice(hosts, first, app->count));
-        }
-        first += app->count;
-        pass_variables(words);
-        if (app->wdir) {
-            add_word(words, "--wdir");
-            add_word(words, "%s", app->wdir);
-        }
-        add_word(words, "-n");
-        add_word(words, "%u", app->count);
-        add_program(words, app, layer, false);
-    }
+    if (options->input != 0) /* which is every launcher's own choice */
+        add_pair(words, "--stdin", input_name(options));
 }
 
-static void speak_hydra(struct words *words, const struct options *options, const struct hosts *hosts,
-                        const struct layer *layer)
+static void speak_hydra(struct words *words, const struct options *options, const struct hosts *hosts)
 {
     if (hosts->count) {
         add_word(words, "-hosts");
-        add_hosts(words, "", hosts_list(hosts, true));
+        append_word(words, hosts_list(hosts, true));
     }
-    add_word(words, "-bind-to");
-    add_word(words, "%s", options->bind_cores ? "core" : "none");
+    add_pair(words, "-bind-to", options->bind_cores ? "core" : "none");
     if (options->tag)
         add_word(words, "-prepend-rank");
     refuse_where(options->stamp, "--timestamp-output", "mpiexec.hydra");
@@ -267,18 +271,6 @@ static void speak_hydra(struct words *words, const struct options *options, cons
         add_word(words, "-errfile-pattern=%s.%%r", options->out_name);
     }
     refuse_where(options->input != 0, "--stdin", "mpiexec.hydra");
-    for (size_t i = 0; i < options->napps; i++) {
-        const struct app *app = &options->apps[i];
-        if (i)
-            add_word(words, ":");
-        if (app->wdir) {
-            add_word(words, "-wdir");
-            add_word(words, "%s", app->wdir);
-        }
-        add_word(words, "-n");
-        add_word(words, "%u", app->count);
-        add_program(words, app, layer, false);
-    }
 }
 
 /* Quotes a word for a shell; srun's file of programs follows a shell's rules. */
@@ -328,10 +320,7 @@ static void speak_slurm(struct words *words, const struct options *options, cons
 {
     add_word(words, "--mpi=%s", slurm_plugin(srun));
     add_word(words, "--kill-on-bad-exit=1");
-    if (options->input >= 0)
-        add_word(words, "--input=%lld", (long long)options->input);
-    else
-        add_word(words, "--input=%s", options->input == OPTIONS_INPUT_ALL ? "all" : "none");
+    add_word(words, "--input=%s", input_name(options));
     refuse_where(options->stamp, "--timestamp-output", "srun");
     if (options->out_name)
         add_word(words, "--output=%s.%%t", options->out_name);
@@ -341,8 +330,10 @@ static void speak_slurm(struct words *words, const struct options *options, cons
     add_word(words, "--overcommit");
     add_word(words, "--ntasks=%u", options->pes);
     if (hosts->count) {
+        char *names = hosts_list(hosts, false);
         add_word(words, "--nodes=%zu", hosts->count);
-        add_hosts(words, "--nodelist=", hosts_list(hosts, false));
+        add_word(words, "--nodelist=%s", names);
+        free(names);
     }
     if (options->tag)
         add_word(words, "--label");
@@ -384,8 +375,8 @@ static void add_prefix(struct words *words, const char *path)
     char *real = realpath(path, NULL);
     char *slash = real ? strstr(real, "/bin/prterun") : NULL;
     if (slash && slash > real) {
-        add_word(words, "--prefix");
-        add_word(words, "%.*s", (int)(slash - real), real);
+        *slash = 0;
+        add_pair(words, "--prefix", real);
     }
     free(real);
 }
@@ -403,7 +394,7 @@ static void warn_of_place(const struct app *app)
     free(path);
 }
 
-static void announce(const struct options *options, const struct launcher *launcher)
+static void announce_launcher(const struct options *options, const struct launcher *launcher)
 {
     const char *version = launcher->family == HYDRA ? "Hydra" : launcher->version;
     if (options->quiet)
@@ -429,14 +420,14 @@ _Noreturn void delegate(const struct options *options, const struct hosts *hosts
         say_usage("--debug: debuggers attach to PEs of this machine alone; start the job on one host");
     if (options->race)
         say_usage("--check=race: races are looked for among PEs of one node; start the job on one host");
-    struct launcher launcher = choose(options, hosts);
+    struct launcher launcher = choose_launcher(options, hosts);
     struct words words = {0};
     struct layer layer;
     if (!environment_choose_layer(options, &layer)) {
         environment_drop_layer(&layer);
         exit(STATUS_FAILED);
     }
-    announce(options, &launcher);
+    announce_launcher(options, &launcher);
     set_patience();
     front_open();
     if (options->deadlock > 0)
@@ -445,8 +436,10 @@ _Noreturn void delegate(const struct options *options, const struct hosts *hosts
     switch (launcher.family) {
     case SRUN: speak_slurm(&words, options, hosts, launcher.path, &layer); break;
     case PRRTE: add_prefix(&words, launcher.path); __attribute__((fallthrough));
-    case OPEN_MPI: speak_open(&words, options, hosts, launcher.family == OPEN_MPI, &layer); break;
-    case HYDRA: speak_hydra(&words, options, hosts, &layer); break;
+    case OPEN_MPI: speak_open(&words, options, hosts, launcher.family == OPEN_MPI); break;
+    case HYDRA: speak_hydra(&words, options, hosts); break;
     }
+    if (launcher.family != SRUN)
+        add_programs(&words, options, hosts, launcher.family == HYDRA, &layer);
     exit(front_run(words.word, options));
 }

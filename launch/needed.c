@@ -3,13 +3,48 @@
 #include "base/elf.h"
 #include "base/tool.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define TOOL_MS 5000
 #define ROOM (64u << 10)
+
+int program_refusal(int dir, const char *path)
+{
+    struct stat info;
+    if (fstatat(dir, path, &info, 0) != 0)
+        return errno;
+    if (S_ISDIR(info.st_mode))
+        return EISDIR;
+    return faccessat(dir, path, X_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+int program_search(int dir, const char *name, char **found)
+{
+    const bool named = strchr(name, '/') != NULL;
+    const char *at = named ? "" : getenv("PATH");
+    int why = ENOENT;
+    for (at = at ? at : "/usr/local/bin:/usr/bin:/bin";; at++) {
+        const int bytes = (int)strcspn(at, ":");
+        if (asprintf(found, "%.*s%s%s", bytes, at, named ? "" : bytes ? "/" : "./", name) < 0)
+            return ENOMEM;
+        const int now = program_refusal(dir, *found);
+        if (now == 0)
+            return 0;
+        free(*found);
+        *found = NULL;
+        why = named || now == EACCES ? now : why;
+        at += bytes;
+        if (!*at)
+            return why;
+    }
+}
 
 /* Returns the linker that lists the file's libraries: the one that it names, or for a library the one of this process. */
 static const char *linker_of(const struct elf *elf)

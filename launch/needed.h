@@ -1,4 +1,5 @@
-/* The shared libraries of a program, as the dynamic linker that it asks for lists them: nothing of the program is run.
+/* Where a shell finds a program, and its shared libraries, as the dynamic linker that it asks for lists them: nothing of the program
+ * is run.
  *
  * One thread. */
 #ifndef LAUNCH_NEEDED_H
@@ -6,6 +7,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* Returns 0 when the file, seen from directory dir, can be executed, else an errno value. */
+int program_refusal(int dir, const char *path);
+
+/* Finds a program as a shell does; a name without a slash is looked up in PATH. Stores the path, which the caller frees. Returns 0, or the
+ * errno value of the failure that says most. */
+int program_search(int dir, const char *name, char **found);
 
 enum needed_kind {
     NEEDED_ABSENT,  /* the file cannot be read */

@@ -8,9 +8,6 @@
 /* Sets app->path. Returns 0. After one line returns the exit status: 127, 126, or 2 for a bad --wdir. */
 int program_find(struct app *app);
 
-/* Returns the path of a command, as a shell finds it; null when there is none. The caller frees it. */
-char *program_search(const char *name);
-
 /* Prints a line for each program that is linked with another OpenSHMEM or with an MPI, and not with Lateral. */
 void foreign_warn(const struct options *options);
 

@@ -7,12 +7,12 @@
 #include "base/elf.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char usage[] =
@@ -57,8 +57,8 @@ enum { WRONG_OPTION = 2, NO_LAYER = 125, NOT_RUN = 126, NO_PROGRAM = 127 };
 
 static const char *const launchers[] = {"mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "srun", 0};
 
-static void fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
-static void fail(int status, const char *format, ...)
+static void fail_with(int status, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
+static void fail_with(int status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -69,26 +69,14 @@ static void fail(int status, const char *format, ...)
     exit(status);
 }
 
-static bool is_program(const char *path)
+/* Stores the path of the program, or fails as a shell does. */
+static void find_program(const char *word, char **path)
 {
-    struct stat about;
-    return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
-}
-
-/* Writes the path of the file that a shell would run for this word. */
-static bool find_program(const char *word, char path[PATH_MAX])
-{
-    const char *folders = strchr(word, '/') ? "" : getenv("PATH");
-    if (strchr(word, '/'))
-        return snprintf(path, PATH_MAX, "%s", word) < PATH_MAX && is_program(path);
-    for (folders = folders ? folders : "/usr/bin:/bin"; *folders;) {
-        size_t length = strcspn(folders, ":");
-        if (snprintf(path, PATH_MAX, "%.*s/%s", length ? (int)length : 1, length ? folders : ".", word) < PATH_MAX &&
-            is_program(path))
-            return true;
-        folders += length + (folders[length] == ':');
-    }
-    return false;
+    const int why = program_search(AT_FDCWD, word, path);
+    const bool missing = why == ENOENT || why == ENOTDIR;
+    if (why)
+        fail_with(missing ? NO_PROGRAM : NOT_RUN, "cannot run %s: %s", word,
+                  missing ? "there is no such program" : "it is not an executable file");
 }
 
 static bool take_mpi(const char *name, const char *path, void *state)
@@ -133,9 +121,11 @@ static bool is_launcher(const char *word)
 /* Tells whether a word of a launcher's command is the program that it starts. */
 static bool is_started(const char *word, const char *mpi)
 {
-    char path[PATH_MAX];
+    char *path = NULL;
     const char *why;
-    return *word != '-' && find_program(word, path) && (mpi || mpi_of(path, &why));
+    const bool started = *word != '-' && program_search(AT_FDCWD, word, &path) == 0 && (mpi || mpi_of(path, &why));
+    free(path);
+    return started;
 }
 
 /* Adds this program and the options that each rank wants, behind env(1) with oshrun's place where that is in front. Returns how many
@@ -144,7 +134,7 @@ static int add_self(char **command, int made, const struct wishes *wishes)
 {
     static char self[PATH_MAX], mpi[64], trace[PATH_MAX + 16];
     if (!realpath("/proc/self/exe", self))
-        fail(NOT_RUN, "cannot find itself");
+        fail_with(NOT_RUN, "cannot find itself");
     snprintf(mpi, sizeof mpi, "--mpi=%s", wishes->mpi ? wishes->mpi : "");
     snprintf(trace, sizeof trace, "--trace=%s", wishes->trace);
     if (wishes->limit) {
@@ -165,12 +155,11 @@ static int add_self(char **command, int made, const struct wishes *wishes)
  * launcher. */
 static void become_launcher(char **words, int count, const struct wishes *wishes)
 {
-    char **command = calloc(7 * (size_t)count + 4, sizeof *command), path[PATH_MAX];
+    char **command = calloc(7 * (size_t)count + 4, sizeof *command), *path, oshrun[PATH_MAX];
     int made = 0, programs = 0;
     if (!command)
-        fail(NOT_RUN, "no memory");
-    if (!find_program(words[0], path))
-        fail(NO_PROGRAM, "cannot run %s: there is no such program", words[0]);
+        fail_with(NOT_RUN, "no memory");
+    find_program(words[0], &path);
     if (wishes->limit) {
         command[made++] = (char *)"oshrun";
         command[made++] = (char *)FRONT_FOR_MPI;
@@ -188,21 +177,23 @@ static void become_launcher(char **words, int count, const struct wishes *wishes
         command[made++] = words[i];
     }
     if (!programs)
-        fail(NO_LAYER,
-             "no program behind %s is linked with an MPI that has a layer: write %s ... lateral-mpi --mpi=NAME PROGRAM",
-             words[0], words[0]);
-    if (wishes->limit && !layer_beside("oshrun", path, sizeof path))
-        fail(NOT_RUN, "--timeout: there is no oshrun beside lateral-mpi");
-    execv(path, command);
-    fail(NOT_RUN, "cannot run %s: %s", path, strerror(errno));
+        fail_with(
+            NO_LAYER,
+            "no program behind %s is linked with an MPI that has a layer: write %s ... lateral-mpi --mpi=NAME PROGRAM",
+            words[0], words[0]);
+    if (wishes->limit && !layer_beside("oshrun", oshrun, sizeof oshrun))
+        fail_with(NOT_RUN, "--timeout: there is no oshrun beside lateral-mpi");
+    execv(wishes->limit ? oshrun : path, command);
+    fail_with(NOT_RUN, "cannot run %s: %s", path, strerror(errno));
 }
 
 static void check_path(const char *path)
 {
     if (strpbrk(path, " :"))
-        fail(NO_LAYER,
-             "the dynamic linker cannot preload '%s': a blank or a colon is in its path; install Lateral elsewhere",
-             path);
+        fail_with(
+            NO_LAYER,
+            "the dynamic linker cannot preload '%s': a blank or a colon is in its path; install Lateral elsewhere",
+            path);
 }
 
 /* Takes a sanitizer's library of GCC. It must be the first one of the process, or it ends the program. */
@@ -245,7 +236,7 @@ static bool take_tool(const char *name, const char *path, void *list)
 /* Returns what to preload: a sanitizer that the program is linked with; what LD_PRELOAD has, and tools that the program is linked
  * with, so that those which define MPI_X and call PMPI_X stand in front of the layer as they do in front of an MPI; the library
  * that counts, where it is wanted; the layer. */
-static char *preload(const char *program, const char *mpi, bool counts)
+static char *list_preloads(const char *program, const char *mpi, bool counts)
 {
     char layer[PATH_MAX], stats[PATH_MAX] = "", sanitizer[PATH_MAX] = "", tools[TOOLS_ROOM] = "", names[256];
     const char *had = getenv("LD_PRELOAD");
@@ -256,13 +247,13 @@ static char *preload(const char *program, const char *mpi, bool counts)
         needed_walk(program, take_tool, tools, &taken);
     }
     if (!layer_find(mpi, layer, sizeof layer))
-        fail(NO_LAYER, "there is no layer for %s here; there is: %s", mpi, layer_list(names, sizeof names));
+        fail_with(NO_LAYER, "there is no layer for %s here; there is: %s", mpi, layer_list(names, sizeof names));
     if (counts && !layer_find_stats(mpi, stats, sizeof stats))
-        fail(NO_LAYER, "--stats, --trace: there is no liblateral-stats-mpi-%s.so beside the layer", mpi);
+        fail_with(NO_LAYER, "--stats, --trace: there is no liblateral-stats-mpi-%s.so beside the layer", mpi);
     check_path(layer);
     if (asprintf(&value, "%s%s%s%s%s%s%s%s", sanitizer, *sanitizer ? ":" : "", had ? had : "", had && *had ? ":" : "",
                  tools, stats, *stats ? ":" : "", layer) < 0)
-        fail(NOT_RUN, "no memory");
+        fail_with(NOT_RUN, "no memory");
     return value;
 }
 
@@ -300,19 +291,18 @@ static void set_stats(const struct wishes *wishes)
 
 static void become_program(char **words, const struct wishes *wishes)
 {
-    char path[PATH_MAX];
+    char *path = NULL;
     const char *why, *mpi = wishes->mpi;
-    bool there = find_program(words[0], path);
-    if (!there && !(wishes->print && mpi))
-        fail(access(words[0], F_OK) == 0 && strchr(words[0], '/') ? NOT_RUN : NO_PROGRAM, "cannot run %s: %s", words[0],
-             access(words[0], F_OK) == 0 && strchr(words[0], '/') ? "it is not an executable file"
-                                                                  : "there is no such program");
     bool ours = false;
+    if (wishes->print && mpi)
+        (void)program_search(AT_FDCWD, words[0], &path); /* it need not be there */
+    else
+        find_program(words[0], &path);
     if (!mpi && !(mpi = mpi_of(path, &why)) && needed_walk(path, take_lateral, NULL, &ours) == NEEDED_DYNAMIC && ours)
-        fail(NO_LAYER, "%s is a program of Lateral's OpenSHMEM and of no MPI: start it with oshrun", words[0]);
+        fail_with(NO_LAYER, "%s is a program of Lateral's OpenSHMEM and of no MPI: start it with oshrun", words[0]);
     if (!mpi)
-        fail(NO_LAYER, "%s %s: name the MPI that it loads, with --mpi=openmpi or --mpi=mpich", words[0], why);
-    char *value = preload(there ? path : "", mpi, wishes->stats || *wishes->trace);
+        fail_with(NO_LAYER, "%s %s: name the MPI that it loads, with --mpi=openmpi or --mpi=mpich", words[0], why);
+    char *value = list_preloads(path ? path : "", mpi, wishes->stats || *wishes->trace);
     if (wishes->print) {
         puts(value);
         exit(0);
@@ -322,7 +312,7 @@ static void become_program(char **words, const struct wishes *wishes)
     if (wishes->stats || *wishes->trace)
         set_stats(wishes);
     execv(path, words);
-    fail(errno == ENOENT ? NO_PROGRAM : NOT_RUN, "cannot run %s: %s", path, strerror(errno));
+    fail_with(errno == ENOENT ? NO_PROGRAM : NOT_RUN, "cannot run %s: %s", path, strerror(errno));
 }
 
 /* Stores the path of the timeline whole, as ranks may run in another folder. */
@@ -376,13 +366,14 @@ int main(int argc, char **argv)
         if (strcmp(argv[at], "--version") == 0)
             return printf("lateral-mpi " LATERAL_VERSION "\n") < 0;
         if (!take_option(&wishes, argv[at]))
-            fail(WRONG_OPTION, "unknown option %s; see lateral-mpi --help", argv[at]);
+            fail_with(WRONG_OPTION, "unknown option %s; see lateral-mpi --help", argv[at]);
     }
     if (at == argc)
-        fail(WRONG_OPTION, "which program? See lateral-mpi --help");
+        fail_with(WRONG_OPTION, "which program? See lateral-mpi --help");
     if (is_launcher(argv[at]) && !wishes.print)
         become_launcher(argv + at, argc - at, &wishes);
     if (wishes.limit)
-        fail(WRONG_OPTION, "--timeout goes in front of a launcher: lateral-mpi --timeout=60 mpirun -n 4 ./program");
+        fail_with(WRONG_OPTION,
+                  "--timeout goes in front of a launcher: lateral-mpi --timeout=60 mpirun -n 4 ./program");
     become_program(argv + at, &wishes);
 }
