@@ -326,7 +326,7 @@ void channels_sweep(void)
 
 static struct {
     struct channel *by; /* null: gone */
-    int id;             /* as it has numbered the request; the node above knows the place in this table */
+    int id;             /* as it has numbered the request; the node above knows the place in this table, plus 1 */
 } requests[REQUESTS];
 static unsigned relayed;
 
@@ -337,7 +337,7 @@ void relay_ask(struct channel *above, struct channel *by, int id, int status, co
         relayed++;
         requests[number].by = by;
         requests[number].id = id;
-        channel_send(above, "ask %u %d %s\n", number, status, title);
+        channel_send(above, "ask %u %d %s\n", number + 1, status, title);
     } else if (by->peer < 0)
         channel_close(by);
     else
@@ -348,13 +348,17 @@ void relay_answer(const char *line)
 {
     unsigned number;
     int status, used = 0;
-    if (sscanf(line, "text %u:%n", &number, &used) == 1 && used && number < REQUESTS)
-        channel_send(requests[number].by, "text %d:%s\n", requests[number].id, line + used);
-    else if (sscanf(line, "told %u %d", &number, &status) == 2 && number < REQUESTS)
-        channel_send(requests[number].by, "told %d %d\n", requests[number].id, status);
+    if (sscanf(line, "%*s %u", &number) != 1 || number - 1 >= REQUESTS)
+        return;
+    const int id = requests[number - 1].id;
+    struct channel *by = requests[number - 1].by;
+    if (sscanf(line, "text %*u:%n", &used) == 0 && used)
+        channel_send(by, "text %d:%s\n", id, line + used);
+    else if (sscanf(line, "told %*u %d", &status) == 1)
+        channel_send(by, "told %d %d\n", id, status);
 }
 
-void relay_forget(const struct channel *by)
+void relay_forget(struct channel *by)
 {
     for (unsigned i = 0; i < REQUESTS; i++)
         if (requests[i].by == by)

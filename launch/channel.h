@@ -57,10 +57,11 @@ bool channel_read_place(const char *text, uint64_t key[2], struct routes *routes
 /* Passes on a request of a report, of a node below or of oshrun --status here (which looks at this node by itself when it is not answered), to
  * the node above; null: there is none. */
 void relay_ask(struct channel *above, struct channel *by, int id, int status, const char *title);
-/* Passes on a line of an answer, which the node above has sent, to who has asked. */
+/* Passes on a line of an answer, which the node above has sent, to who has asked. Requests that are passed on bear numbers from 1 on; 0 stands
+ * for what this process has asked itself. */
 void relay_answer(const char *line);
 /* A channel that has asked has ended. */
-void relay_forget(const struct channel *by);
+void relay_forget(struct channel *by);
 
 /* Frees the channels that have ended: after each turn of the loop. */
 void channels_sweep(void);

@@ -25,7 +25,7 @@
 #define END_MS 5000     /* for the launcher to end after its PEs, and again after SIGTERM */
 #define TELL_MS 2000    /* for the watcher to tell why a launcher has failed */
 
-static struct channel *watcher, *client; /* PE 0's; the last oshrun --status */
+static struct channel *watcher; /* PE 0's; null: none */
 static pid_t launcher;
 static int status = -1; /* of the job; -1: not told */
 static int launcher_status = -1;
@@ -66,7 +66,7 @@ static void hear_watcher(struct channel *channel, char *line)
     if (!line || sscanf(line, "%*s %d%n", &id, &used) != 1)
         return;
     if (id != 0)
-        channel_send(client, "%s\n", line);
+        relay_answer(line);
     else if (strncmp(line, "text ", 5) == 0 && !quiet)
         add_to_report(line + used + 1);
     else if (sscanf(line, "told 0 %d", &number) == 1) {
@@ -96,22 +96,16 @@ static void accept_watcher(struct channel *channel)
 
 static void hear_client(struct channel *channel, char *line)
 {
-    client = channel;
     if (watcher && watcher->up && strncmp(line, "ask 0 -1 ", 9) == 0)
-        channel_send(watcher, "ask 1 -1 %s\n", line + 9);
+        relay_ask(watcher, channel, 0, -1, line + 9);
     else
         channel_send(channel, "text 0:oshrun: not all PEs have called %s\ntold 0 -1\n", start_calls);
-}
-
-static void lose_client(struct channel *channel)
-{
-    client = client == channel ? NULL : client;
 }
 
 static void accept_client(struct channel *channel)
 {
     channel->heard = hear_client;
-    channel->closed = lose_client;
+    channel->closed = relay_forget;
 }
 
 void front_open(void)
@@ -157,7 +151,7 @@ static void ask_to_end(int how, const char *title, const char *without)
     end_launcher(SIGTERM);
 }
 
-static void expire(void)
+static void expire_limit(void)
 {
     char title[96], without[96];
     snprintf(title, sizeof title, "time limit of %g s reached (--timeout)", timeout);
@@ -234,7 +228,7 @@ int front_run(char **words, const struct options *options)
         channels_sweep();
         if (timeout_at && loop_now() >= timeout_at) {
             timeout_at = 0;
-            expire();
+            expire_limit();
         }
         if (end_at && loop_now() >= end_at)
             end_launcher(end_signal);
