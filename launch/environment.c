@@ -14,7 +14,7 @@
 extern char **environ;
 
 /* Returns the value of a variable that asks for a layer, or NULL. */
-static const char *wish(const char *name)
+static const char *read_wish(const char *name)
 {
     const char *text = getenv(name);
     return text && *text && strcmp(text, "0") != 0 ? text : NULL;
@@ -22,14 +22,14 @@ static const char *wish(const char *name)
 
 void environment_take_wishes(struct options *options)
 {
-    const char *check = wish("LATERAL_CHECK");
+    const char *check = read_wish("LATERAL_CHECK");
     if (check && strcmp(check, "race") == 0)
         options->race = true;
     else if (check)
         options->check = true;
-    options->stats |= wish("LATERAL_STATS") != NULL;
+    options->stats |= read_wish("LATERAL_STATS") != NULL;
     if (!options->trace)
-        options->trace = wish("LATERAL_TRACE");
+        options->trace = read_wish("LATERAL_TRACE");
 }
 
 /* Returns the path, or NULL after one line when LD_PRELOAD cannot name it: that list is split at blanks and colons and

@@ -291,7 +291,7 @@ static void run_one(struct program *p)
     }
 }
 
-static void run(struct program *p)
+static void run_rules(struct program *p)
 {
     while (p->code.good && p->code.at < p->code.end && p->at <= p->until) {
         const struct rules before = p->now;
@@ -319,7 +319,7 @@ static bool run_common(struct program *p, const struct elf *elf, uint64_t addres
     *more = *letters == 'z';
     if (*more)
         skip_block(p); /* pointers are PCREL_SDATA4, as the table's order says */
-    run(p);
+    run_rules(p);
     p->first = p->now;
     return code->good;
 }
@@ -344,7 +344,7 @@ static bool find_rules(struct program *p, const struct elf *elf, uint64_t addres
     p->until = address;
     if (more)
         skip_block(p);
-    run(p);
+    run_rules(p);
     return p->code.good && !p->now.strange && p->now.cfa_register < USED;
 }
 

@@ -137,7 +137,7 @@ static bool is_quiet(const struct job *job, int status)
 }
 
 /* kilobytes: the most memory that the PE has held. */
-static void judge(struct job *job, uint32_t pe, pid_t pid, int status, long kilobytes)
+static void judge_end(struct job *job, uint32_t pe, pid_t pid, int status, long kilobytes)
 {
     /* Partner: the PE's release stores. The PE is dead, so this state is its last. */
     uint32_t state = atomic_load_acquire(&job->view.node->pe[pe].state);
@@ -156,7 +156,7 @@ static void judge(struct job *job, uint32_t pe, pid_t pid, int status, long kilo
         job_end(job, good ? STATUS_FAILED : shell_status(status));
 }
 
-static void ended(struct job *job, pid_t pid, int status, long kilobytes)
+static void note_end(struct job *job, pid_t pid, int status, long kilobytes)
 {
     uint32_t pe = (uint32_t)pid <= PIDS ? job->pe_of[pid] : 0;
     if (!pe-- || job->view.pids[pe] != pid)
@@ -165,7 +165,7 @@ static void ended(struct job *job, pid_t pid, int status, long kilobytes)
     job->pe_of[pid] = 0;
     job->alive--;
     if (!job->ending)
-        judge(job, pe, pid, status, kilobytes);
+        judge_end(job, pe, pid, status, kilobytes);
 }
 
 static bool is_debugged(const struct job *job, pid_t pid)
@@ -181,7 +181,7 @@ void job_reap(struct job *job)
     struct rusage used;
     while ((pid = wait4(-1, &status, WNOHANG, &used)) > 0)
         if (!WIFSTOPPED(status))
-            ended(job, pid, status, used.ru_maxrss);
+            note_end(job, pid, status, used.ru_maxrss);
         else if (is_debugged(job, pid) && debug_arrived(status))
             debug_offer(job->pe_of[pid] - 1, pid);
         else

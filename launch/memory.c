@@ -1,5 +1,6 @@
 #include "memory.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,44 +102,36 @@ static bool find_mount(enum version version)
 
 /* ---- what the kernel counts ---- */
 
-/* Reads the number behind a word at the start of a line. Returns whether the file has such a line. */
+/* Reads the number behind a word at the start of a line; behind no word, that of the first line. Returns whether the file has it. */
 static bool read_count(const char *name, const char *word, unsigned long long *count)
 {
     char line[256];
     bool found = false;
-    size_t bytes = strlen(word);
+    const size_t bytes = strlen(word);
     FILE *file = open_below(name);
-    while (file && !found && fgets(line, sizeof line, file))
-        if (strncmp(line, word, bytes) == 0 && line[bytes] == ' ') {
+    while (file && !found && fgets(line, sizeof line, file)) {
+        found = strncmp(line, word, bytes) == 0 && (bytes ? line[bytes] == ' ' : isdigit((unsigned char)line[0]));
+        if (found)
             *count = strtoull(line + bytes, NULL, 10);
-            found = true;
-        }
+    }
     if (file)
         fclose(file);
     return found;
 }
 
-/* Reads the first line of a file of the cgroup at the path. */
-static bool read_number(const char *path, const char *name, unsigned long long *number)
+/* The same in a file of the cgroup at the path. */
+static bool read_group(const char *path, const char *name, const char *word, unsigned long long *count)
 {
-    char whole[2 * PATH_MAX], line[64];
+    char whole[2 * PATH_MAX];
+    if (memory.version == NONE)
+        return false;
     snprintf(whole, sizeof whole, "%s%s/%s", memory.top, path, name);
-    FILE *file = open_below(whole);
-    bool read = file && fgets(line, sizeof line, file) && line[0] >= '0' && line[0] <= '9';
-    if (read)
-        *number = strtoull(line, NULL, 10);
-    if (file)
-        fclose(file);
-    return read;
+    return read_count(whole, word, count);
 }
 
 static bool read_group_kills(unsigned long long *count)
 {
-    char name[2 * PATH_MAX];
-    if (memory.version == NONE)
-        return false;
-    snprintf(name, sizeof name, "%s%s/%s", memory.top, memory.path, version_names[memory.version].events);
-    return read_count(name, "oom_kill", count);
+    return read_group(memory.path, version_names[memory.version].events, "oom_kill", count);
 }
 
 void memory_watch(const char *root)
@@ -175,7 +168,7 @@ static bool write_narrowest(char *text, size_t room)
     const char *name = version_names[memory.version].limit;
     snprintf(path, sizeof path, "%s", memory.path);
     for (;;) {
-        if (read_number(path, name, &limit) && limit < least) {
+        if (read_group(path, name, "", &limit) && limit < least) {
             least = limit;
             snprintf(narrow, sizeof narrow, "%s", *path ? path : "/");
         }

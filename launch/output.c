@@ -85,7 +85,7 @@ static void put_marked(struct outlet *outlet, const struct stream *stream, const
     }
 }
 
-static void emit(const struct stream *stream, const char *data, size_t bytes)
+static void emit_bytes(const struct stream *stream, const char *data, size_t bytes)
 {
     struct outlet *outlet = stream->outlet;
     if (bytes == 0)
@@ -121,13 +121,13 @@ static void drop_data(struct stream *stream, size_t bytes)
     stream->lines -= bytes < stream->lines ? bytes : stream->lines;
 }
 
-static void unpark(struct stream *stream)
+static void unpark_stream(struct stream *stream)
 {
     if (stream->parked)
         stream->parked = loop_add(stream->fd, EPOLLIN, &stream->watch) != 0;
 }
 
-static void pour(struct stream *stream);
+static void pour_stream(struct stream *stream);
 
 /* The long line is over or stuck. Lets all other streams go on. */
 static void release_outlet(struct outlet *outlet)
@@ -135,25 +135,25 @@ static void release_outlet(struct outlet *outlet)
     outlet->owner = NULL;
     for (size_t i = 0; i < nstreams && !outlet->owner; i++)
         if (streams[i].outlet == outlet)
-            pour(&streams[i]);
+            pour_stream(&streams[i]);
 }
 
 /* Sends as much of a stream's kept bytes as it may. */
-static void pour(struct stream *stream)
+static void pour_stream(struct stream *stream)
 {
     struct outlet *outlet = stream->outlet;
     if (!may_write(stream))
         return;
     bool all = stream->ended || stream->used > OUTPUT_LINE;
     size_t bytes = all ? stream->used : stream->lines;
-    emit(stream, stream->data, bytes);
+    emit_bytes(stream, stream->data, bytes);
     drop_data(stream, bytes);
     if (stream->ended && stream->data) {
         free(stream->data);
         stream->data = NULL;
         stream->room = 0;
     }
-    unpark(stream);
+    unpark_stream(stream);
     if (!stream->ended && all && outlet->midline)
         outlet->owner = stream;
     else if (outlet->owner == stream && (stream->ended || bytes > 0))
@@ -165,7 +165,7 @@ static void take_data(struct stream *stream, const char *data, size_t bytes)
     const char *end = memrchr(data, '\n', bytes);
     size_t lines = end ? (size_t)(end - data) + 1 : 0;
     if (lines && stream->used == 0 && !stream->outlet->owner) { /* the usual case, without a copy */
-        emit(stream, data, lines);
+        emit_bytes(stream, data, lines);
         data += lines;
         bytes -= lines;
         lines = 0;
@@ -174,7 +174,7 @@ static void take_data(struct stream *stream, const char *data, size_t bytes)
         stream->lines = stream->used + lines;
     if (bytes > 0)
         keep_data(stream, data, bytes);
-    pour(stream);
+    pour_stream(stream);
 }
 
 static void finish_stream(struct stream *stream)
@@ -184,7 +184,7 @@ static void finish_stream(struct stream *stream)
     stream->fd = -1;
     stream->ended = true;
     unfinished--;
-    pour(stream);
+    pour_stream(stream);
 }
 
 static void stream_ready(struct loop_watch *watch)
@@ -211,7 +211,7 @@ static void outlet_drained(struct sink *sink)
     struct outlet *outlet = (struct outlet *)sink;
     for (size_t i = 0; i < nstreams; i++)
         if (streams[i].outlet == outlet && may_write(&streams[i]))
-            unpark(&streams[i]);
+            unpark_stream(&streams[i]);
 }
 
 static bool same_file(int one, int other)
@@ -303,7 +303,7 @@ static void check_stuck(struct outlet *outlet, int64_t now)
 }
 
 /* Returns the number of streams whose unfinished lines the clock watches: those of PE 0. */
-static size_t watched(void)
+static size_t watched_streams(void)
 {
     return nstreams < output_files_per_pe() ? nstreams : output_files_per_pe();
 }
@@ -311,9 +311,9 @@ static size_t watched(void)
 void output_tick(void)
 {
     int64_t now = loop_now();
-    for (size_t i = 0; i < watched(); i++)
+    for (size_t i = 0; i < watched_streams(); i++)
         if (is_prompt(&streams[i]) && now - streams[i].heard >= PROMPT_MS) {
-            emit(&streams[i], streams[i].data, streams[i].used);
+            emit_bytes(&streams[i], streams[i].data, streams[i].used);
             drop_data(&streams[i], streams[i].used);
         }
     for (int i = 0; i < 2; i++) {
@@ -332,7 +332,7 @@ static int patience_with(const struct stream *stream, int limit, int least)
 int output_patience(void)
 {
     int wait = -1;
-    for (size_t i = 0; i < watched(); i++)
+    for (size_t i = 0; i < watched_streams(); i++)
         if (is_prompt(&streams[i]))
             wait = patience_with(&streams[i], PROMPT_MS, wait);
     for (int i = 0; i < 2; i++)

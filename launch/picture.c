@@ -276,7 +276,7 @@ static void write_frame(const char *line, FILE *out)
 }
 
 /* Returns the frames of the tool's answer, one a line, and a line in front of each further thread. */
-static char *tidy(char *answer)
+static char *tidy_frames(char *answer)
 {
     char *text, *rest = NULL;
     size_t bytes;
@@ -307,7 +307,7 @@ static char *stacks_of(pid_t pid, int *ms)
     char *const gdb[] = {"gdb", "-nx", "-batch", "-p", number, "-ex", "thread apply all backtrace", NULL};
     char *const elfutils[] = {"eu-stack", "-p", number, NULL};
     char *const *const commands[] = {gdb, elfutils, NULL};
-    char *text = tool_run(commands, ms, answer, STACKS_ROOM) ? tidy(answer) : NULL;
+    char *text = tool_run(commands, ms, answer, STACKS_ROOM) ? tidy_frames(answer) : NULL;
     if (text)
         return text;
     return say_if_null(strdup(*ms <= 0 ? "!the debugger took too long"

@@ -31,7 +31,7 @@ static bool kill_numbers(pid_t from, pid_t to)
 }
 
 /* Returns a number above those of all processes that were made since numbers were last reused. */
-static pid_t newest(void)
+static pid_t newest_number(void)
 {
     pid_t pid = vfork();
     if (pid == 0)
@@ -42,7 +42,7 @@ static pid_t newest(void)
 /* All numbers take a second or more, those in use mostly little. */
 static void kill_without_proc(void)
 {
-    pid_t above = newest();
+    pid_t above = newest_number();
     if (!kill_numbers(1, above))
         kill_numbers(above, PIDS);
 }
@@ -68,7 +68,7 @@ static void kill_children(void)
 }
 
 /* Reaps all dead children. Returns false when no child is left at all. */
-static bool reap(void)
+static bool reap_dead(void)
 {
     pid_t pid;
     do {
@@ -89,7 +89,7 @@ static void await_death(int ms)
 void end_children(int wait_ms, int patience_ms)
 {
     const int64_t kill_at = loop_now() + wait_ms, end = kill_at + patience_ms;
-    while (reap() && loop_now() < end) {
+    while (reap_dead() && loop_now() < end) {
         const bool waits = loop_now() < kill_at;
         if (!waits)
             kill_children();

@@ -133,7 +133,7 @@ static void add_sentence(struct sentence *sentences, size_t *count, const struct
         (struct sentence){set_copy(&group->pes), set_copy(awaited), group->itself, strstr(group->call, "lock") != NULL};
 }
 
-static const char *plural(const struct set *set)
+static const char *plural_end(const struct set *set)
 {
     return set->count > 1 ? "s" : "";
 }
@@ -144,11 +144,12 @@ static void write_sentence(const struct sentence *sentence, bool running, FILE *
     char waiting[256], awaited[256];
     set_write(&sentence->waiting, 0, waiting, sizeof waiting);
     set_write(&sentence->awaited, 0, awaited, sizeof awaited);
-    fprintf(out, "PE%s %s wait%s for ", plural(&sentence->waiting), waiting, sentence->waiting.count > 1 ? "" : "s");
+    fprintf(out, "PE%s %s wait%s for ", plural_end(&sentence->waiting), waiting,
+            sentence->waiting.count > 1 ? "" : "s");
     if (sentence->itself)
         fprintf(out, "itself%s", sentence->lock ? ": it holds the lock" : "");
     else if (sentence->awaited.count)
-        fprintf(out, "PE%s %s", plural(&sentence->awaited), awaited);
+        fprintf(out, "PE%s %s", plural_end(&sentence->awaited), awaited);
     else
         fprintf(out, "a store%s", running ? "" : " that no PE is making");
 }
@@ -195,10 +196,10 @@ static void print_stack(const struct stack *stack)
     char names[256];
     set_write(&stack->pes, 0, names, sizeof names);
     if (stack->text[0] == '!') {
-        say_more("no stacks of %u PE%s: %s", stack->pes.count, plural(&stack->pes), stack->text + 1);
+        say_more("no stacks of %u PE%s: %s", stack->pes.count, plural_end(&stack->pes), stack->text + 1);
         return;
     }
-    say_more("stack of PE%s %s:", plural(&stack->pes), names);
+    say_more("stack of PE%s %s:", plural_end(&stack->pes), names);
     for (const char *line = stack->text; *line; line += strcspn(line, "\n"), line += *line == '\n')
         say_more("%.*s", (int)strcspn(line, "\n"), line);
 }

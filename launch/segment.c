@@ -76,7 +76,7 @@ void view_signal(const struct view *view, int signal)
             kill(view->pids[i], signal);
 }
 
-static void format(struct node *node, const struct options *options, const uint64_t nonce[2])
+static void format_node(struct node *node, const struct options *options, const uint64_t nonce[2])
 {
     uint32_t pe = 0;
     for (uint32_t a = 0; a < options->napps; a++)
@@ -100,6 +100,6 @@ int segment_make(struct segment *segment, struct view *view, const struct option
         return -1;
     }
     segment->parent_pipe = make_parent_pipe();
-    format(view->node, options, nonce);
+    format_node(view->node, options, nonce);
     return 0;
 }

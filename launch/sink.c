@@ -21,7 +21,7 @@ static void sink_ready(struct loop_watch *watch)
 }
 
 /* Empties the queue after everything was written or thrown away. */
-static void disarm(struct sink *sink)
+static void disarm_sink(struct sink *sink)
 {
     sink->at = sink->used = 0;
     if (!sink->armed)
@@ -80,7 +80,7 @@ void sink_flush(struct sink *sink)
         }
         sink->at += (size_t)wrote;
     }
-    disarm(sink);
+    disarm_sink(sink);
 }
 
 static void make_room(struct sink *sink, size_t bytes)

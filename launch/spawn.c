@@ -68,7 +68,7 @@ void debug_offer(uint32_t pe, pid_t pid)
 }
 
 /* Puts fd at the target number, open across exec. Returns -1 with errno on failure. */
-static int place(int fd, int target)
+static int place_file(int fd, int target)
 {
     return fd == target ? fcntl(fd, F_SETFD, 0) : dup2(fd, target);
 }
@@ -86,15 +86,15 @@ static void go_first(const char *score)
 
 /* Runs in the child, which borrows the parent's memory until exec; so it uses system calls only. Returns only on
  * failure. */
-static void become(const struct job *job, uint32_t pe, const int files[3], const struct cpus *cpus, char **environment,
-                   pid_t parent)
+static void become_pe(const struct job *job, uint32_t pe, const int files[3], const struct cpus *cpus,
+                      char **environment, pid_t parent)
 {
     const struct app *app = job_app(job, pe);
     const struct segment *segment = &job->segment;
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
         return;
     for (int i = 0; i < 3; i++)
-        if (place(files[i], i) < 0)
+        if (place_file(files[i], i) < 0)
             return;
     if (segment->parent_pipe >= 0 && fcntl(segment->parent_pipe, F_SETFD, 0) < 0)
         return;
@@ -124,7 +124,7 @@ static pid_t start_process(const struct job *job, uint32_t pe, const int files[3
         cores_of_pe(pe, &cpus);
     const pid_t pid = vfork();
     if (pid == 0) {
-        become(job, pe, files, &cpus, environment, parent);
+        become_pe(job, pe, files, &cpus, environment, parent);
         why = errno ? errno : EPERM;
         _exit(127);
     }

@@ -68,7 +68,7 @@ static void ask_to_end(int signal)
     end_job(STATUS_SIGNAL + signal);
 }
 
-static void forwarded(int signal)
+static void forward_signal(int signal)
 {
     switch (signal) {
     case SIGUSR1:
@@ -93,7 +93,7 @@ static void signal_ready(struct loop_watch *watch)
         else if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT)
             ask_to_end(signal);
         else if ((pid_t)info.ssi_pid == front_pid)
-            forwarded(signal);
+            forward_signal(signal);
     }
 }
 
@@ -117,7 +117,7 @@ static int wait_milliseconds_left(void)
     return left < 0 || (wait >= 0 && wait < left) ? wait : left;
 }
 
-static void turn(int wait)
+static void turn_loop(int wait)
 {
     loop_turn(wait);
     output_tick();
@@ -158,11 +158,11 @@ static void run_job(void)
                               .stacks = job.options->stacks});
     while (job.started < job.options->pes && !job.ending) {
         job_start_next(&job);
-        turn(0);
+        turn_loop(0);
     }
     input_begin();
     while (job.alive > 0)
-        turn(wait_milliseconds_left());
+        turn_loop(wait_milliseconds_left());
     job_report_crashes(&job);
     root_note_end();
 }
@@ -174,7 +174,7 @@ static void finish_job(void)
         drain_until = loop_sooner(drain_until, root_time_limit() + DRAIN_MS);
     end_children(0, PATIENCE_MS);
     while (!output_done() && (!drain_until || loop_now() < drain_until))
-        turn(wait_milliseconds_left());
+        turn_loop(wait_milliseconds_left());
 }
 
 _Noreturn void supervisor_run(struct options *options, int front, const sigset_t *signals)

@@ -338,7 +338,7 @@ static void join_watchers(void)
         connect_above((start.number - 1) / NODE_WATCH_CHILDREN, start.routes);
 }
 
-static void tick(void)
+static void look_at_all(void)
 {
     channels_sweep();
     look_above();
@@ -373,7 +373,7 @@ _Noreturn void watch_run(const char *front)
     join_watchers();
     while (alive || (leave_at && loop_now() < leave_at && (tell_at || root_is_busy()))) {
         loop_turn(tell_at ? DEATHS_MS : TICK_MS);
-        tick();
+        look_at_all();
     }
     root_leave();
     exit(0);

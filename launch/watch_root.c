@@ -49,7 +49,7 @@ static uint32_t pes_of_job(void)
 }
 
 /* Sends the collected lines to who has asked: a channel, else oshrun in front, else where this process says all. */
-static void deliver(struct channel *to, int id, int status)
+static void deliver_lines(struct channel *to, int id, int status)
 {
     char *text = say_collected(), *rest = NULL;
     to = to ? to : front && front->up ? front : NULL;
@@ -104,7 +104,7 @@ static void finish_look(void)
         if (*ask.title) /* else oshrun in front has written it */
             say("%s", ask.title);
         report_print(&picture);
-        deliver(ask.by, ask.id, ask.status);
+        deliver_lines(ask.by, ask.id, ask.status);
     }
     picture_free(&picture);
     looking = false;
@@ -213,7 +213,7 @@ static void tell_death(char *text, int status)
     for (char *line = strtok_r(text, "\x1f", &rest), *first = line; line; line = strtok_r(NULL, "\x1f", &rest))
         line == first ? say("%s", line) : say_more("%s", line);
     free(text);
-    deliver(NULL, 0, status);
+    deliver_lines(NULL, 0, status);
     root_finish(status);
 }
 

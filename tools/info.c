@@ -91,7 +91,7 @@ static void print_variables(void)
 
 static const char *const options[] = {"--version", "--env", "--json", "--doctor", "--help", "--doctor-pe"};
 
-static int refuse(const char *word)
+static int refuse_option(const char *word)
 {
     const char *meant = "";
     size_t bytes = strlen(word);
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 {
     const char *why = 0, *what = argc > 1 ? argv[1] : "";
     if (argc > 2 || (*what && !is_option(what)))
-        return refuse(argc > 2 && is_option(what) ? argv[2] : what);
+        return refuse_option(argc > 2 && is_option(what) ? argv[2] : what);
     if (!strcmp(what, "--help"))
         return fputs(usage, stdout) < 0;
     if (!strcmp(what, "--version"))
