@@ -22,7 +22,10 @@ struct ofi_early {
 static void give_credit(struct peer *peer, uint32_t bytes)
 {
     peer->taken += bytes;
-    if (peer->taken >= OFI_CREDIT / 2 && !peer->control.first && ofi_send_control(peer, CREDIT, 0, 0) != 0)
+    if (peer->taken < OFI_CREDIT / 2 || peer->tells)
+        return;
+    peer->tells = true;
+    if (ofi_send_control(peer, CREDIT, 0, 0) != 0)
         ofi_peer_broken(peer, fi_strerror(FI_ENOMEM));
 }
 
@@ -146,10 +149,8 @@ static void take_bytes(struct worker *worker, const char *bytes, size_t length)
     memcpy(&head, bytes, sizeof head);
     if (head.id != worker->id || head.pe >= (uint32_t)ofi_npes)
         return;
-    if (head.kind == HELLO) {
+    if (head.kind == HELLO) /* it may leave late, and then tells what has been taken, too */
         take_hello(worker, &head, bytes + sizeof head, length - sizeof head);
-        return;
-    }
     struct peer *peer = ofi_peer_find(worker, (int)head.pe, head.worker);
     if (peer)
         take_message(peer, &head, bytes + sizeof head, length - sizeof head);
@@ -164,13 +165,26 @@ static int post_buffer(struct ofi_receive *receive)
                                    .iov_count = 1,
                                    .addr = FI_ADDR_UNSPEC,
                                    .context = &receive->op.context};
+    receive->spent = false;
+    receive->came = receive->end = 0;
     return fi_recvmsg(receive->worker->endpoint, &message, FI_MULTI_RECV) == 0 ? 0 : -1;
+}
+
+/* Returns whether the provider writes no more to the buffer. rxd of libfabric 1.17 gives a buffer back with the end of the message that was
+ * the last to start, while pieces of others still come; its messages lie side by side. */
+static bool is_free(const struct ofi_receive *receive)
+{
+    return receive->spent && (!ofi_is_rxd() || receive->came == receive->end);
 }
 
 void ofi_take(struct ofi_receive *receive, const char *bytes, size_t length, bool spent)
 {
+    const size_t end = bytes ? (size_t)(bytes - receive->bytes) + length : 0;
+    receive->spent |= spent;
+    receive->came += length;
+    receive->end = end > receive->end ? end : receive->end;
     take_bytes(receive->worker, bytes, length);
-    if (spent && post_buffer(receive) != 0)
+    if (is_free(receive) && post_buffer(receive) != 0)
         ofi_events->broken(receive->worker->owner, ofi_me, "libfabric takes no buffer for messages");
 }
 

@@ -62,6 +62,8 @@ struct ofi_receive {
     struct ofi_op op;
     struct worker *worker;
     char *bytes;
+    size_t came, end; /* bytes of messages, and where the last of these ends */
+    bool spent;       /* the provider has given it back */
 };
 
 /* What others need to watch a worker. */
@@ -103,6 +105,7 @@ struct peer {
     fi_addr_t to;
     bool broken, waits;      /* waits: it is in the worker's list */
     bool unconfirmed;        /* messages may still be in this process */
+    bool tells;              /* a CREDIT is under way to it */
     uint32_t credit;         /* bytes that may be sent */
     uint32_t taken;          /* bytes that have come from the peer, and that it has not been told of */
     uint32_t sent, got;      /* numbers of messages: of the next one to it, and from it */
@@ -128,6 +131,7 @@ const char *ofi_provider_open(bool onesided);
 /* Returns whether writes to one peer land in the order of issue without a fence. */
 bool ofi_orders_writes(void);
 
+bool ofi_is_rxd(void); /* messages go through libfabric's rxd, with the faults of 1.17 */
 bool ofi_counts(void); /* the provider may have counters for regions */
 const char *ofi_provider_refuse(const char *what, int status);
 void ofi_provider_close(void);

@@ -20,6 +20,7 @@ static struct head head_for(const struct peer *peer, enum kind kind, size_t head
 static void message_left(struct peer *peer)
 {
     peer->taken = 0;
+    peer->tells = false;
     peer->unconfirmed = true;
 }
 

@@ -88,11 +88,11 @@ void ofi_find_able(unsigned wanted)
     if (!(ofi_info->caps & FI_RMA))
         return;
     able |= TRANSPORT_ONESIDED | (ofi_orders_writes() || ofi_info->caps & FI_FENCE ? TRANSPORT_ORDERS : 0);
-    if (ofi_info->caps & FI_ATOMIC) {
+    if (ofi_info->caps & FI_ATOMIC && !ofi_is_rxd()) { /* its fetching atomics crash up to libfabric 2.4 */
         atomics[0] = find_atomics(FI_UINT32);
         atomics[1] = find_atomics(FI_UINT64);
     }
-    if (ofi_info->ep_attr->protocol != FI_PROTO_RXD) /* of libfabric 1.17: crashes with several under way */
+    if (!ofi_is_rxd())
         able |= TRANSPORT_CHEAPER;
     if (ofi_info->domain_attr->data_progress == FI_PROGRESS_AUTO)
         able |= TRANSPORT_ALONE | (atomics[0] && atomics[1] ? TRANSPORT_ATOMICS_ALONE : 0);

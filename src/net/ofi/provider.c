@@ -101,6 +101,11 @@ bool ofi_orders_writes(void)
     return ofi_info->tx_attr->msg_order & FI_ORDER_WAW && ofi_info->ep_attr->max_order_waw_size >= SIZE_MAX >> 16;
 }
 
+bool ofi_is_rxd(void)
+{
+    return ofi_info->ep_attr->protocol == FI_PROTO_RXD;
+}
+
 /* Where writes overtake each other count j would not mean that put j is there, as it does when puts are messages. */
 bool ofi_counts(void)
 {
