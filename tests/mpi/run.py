@@ -68,11 +68,11 @@ def main():
     if argument.startswith("far-sim"):
         environment.update(LATERAL_TRANSPORTS="sim,seed=1,hold=50:tcp")
     if argument.startswith("far-ofi"):
-        environment.update(LATERAL_TRANSPORTS="ofi", FI_PROVIDER="tcp")
+        environment.update(LATERAL_TRANSPORTS="ofi", FI_PROVIDER=argument.removeprefix("far-ofi-").replace("rxd", "udp;ofi_rxd"))
     if argument == "check":
         environment.update(LATERAL_CHECK="1")
     bare = argument.startswith("bare-")
-    words = "far" if argument in ("far-sim", "far-ofi") else argument
+    words = "far" if argument.startswith(("far-sim", "far-ofi")) else argument
     command = [launcher(name, compiler), "-n", ranks, *([] if bare else ["env", f"LD_PRELOAD={layer}"]), program, words]
     environment["CHECK_LIMIT"] = str(LIMIT - 1)              # ../within.h
     out, err, status = finish(command, environment, LIMIT)
