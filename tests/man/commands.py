@@ -36,7 +36,7 @@ def commands(page):
 def plain(lines):
     """Lines without what differs from run to run."""
     text = "\n".join(lines)
-    for pattern, instead in ((r"0x[0-9a-f]+", "ADDRESS"), (r"\d+\.\d+(?! KiB)", "NUMBER"), (r"pid \d+", "pid N"), (r"\d+%", "SHARE"), (r"[ -]+", " ")):
+    for pattern, instead in ((r"0x[0-9a-f]+", "ADDRESS"), (r"PE \d+: \d+\.\d+ s\b", "PE N: TIME"), (r"\d+\.\d+(?! KiB)", "NUMBER"), (r"pid \d+", "pid N"), (r"\d+%", "SHARE"), (r"[ -]+", " ")):
         text = re.sub(pattern, instead, text)
     return sorted(line.strip() for line in text.splitlines() if line.strip())
 
