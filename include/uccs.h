@@ -434,6 +434,9 @@ int uccs_atomic(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, s
 /* Runs the handlers of messages that have arrived, in every context; any number of threads may call it at once. Returns
  * the number of handlers that it ran. */
 int uccs_progress(void);
+/* The same, but it never gives the core away. For a caller that holds a lock that other threads need, or that yields by itself: a
+ * yield may last a time slice of some milliseconds. */
+int uccs_poll(void);
 /* The same for the messages of one context, and whatever else others want of this process; messages of other contexts stay
  * where they are. So a library in a program runs its own handlers alone, and its caller's thread nobody else's (after UCX's
  * progress of one worker). 0 for null and inside a handler. */

@@ -28,7 +28,7 @@ static long get(long *word)
 static void until(long *word, long value)
 {
     while (get(word) < value)
-        uccs_progress();
+        uccs_poll();
     CHECK_EQ(get(word), value);
 }
 

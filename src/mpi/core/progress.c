@@ -26,14 +26,15 @@ static bool on_one_node; /* all ranks are */
 
 /* A rank that waits for the MPI's own messages turns around every 30 ns on a node, and a look of the substrate takes 60. Few
  * operations on the node need it, so it looks in each round only while it finds something. Between nodes a round of the MPI's
- * takes a microsecond, and each operation needs us. */
+ * takes a microsecond, and each operation needs us. Where several threads may be in the MPI, this one may hold its lock; the MPI yields
+ * after it has given the lock back. */
 static int poll_substrate(void)
 {
     static _Thread_local unsigned in_vain;
     if (on_one_node && ++in_vain > EAGER && in_vain % SELDOM)
         return 0;
     inside++;
-    int found = uccs_progress();
+    int found = lmpi_process.any_thread ? uccs_poll() : uccs_progress();
     inside--;
     in_vain = found ? 0 : in_vain;
     return found;

@@ -86,7 +86,8 @@ static bool round_of(int what, uint64_t contexts, int *handlers)
     return collected + found.users + found.own > 0;
 }
 
-static int make_progress(uint64_t contexts)
+/* rests: gives the core away where there is nothing to do, or much is done beside others. */
+static int make_progress(uint64_t contexts, bool rests)
 {
     static _Thread_local uint8_t misses;
     int handlers = 0;
@@ -94,10 +95,11 @@ static int make_progress(uint64_t contexts)
         return 0;
     if (round_of(UCCS_AM_REQUESTS | UCCS_AM_USERS, contexts, &handlers)) {
         misses = 0;
-        (void)share_core(handlers);
+        if (rests)
+            (void)share_core(handlers);
     } else if (uccs_progress_poll_program()) {
         misses = 0;
-    } else if (++misses >= MISSES || uccs_core.oversubscribed) {
+    } else if (rests && (++misses >= MISSES || uccs_core.oversubscribed)) {
         misses = 0;
         show_on_core();
         (void)uccs_yield_core(false);
@@ -107,13 +109,19 @@ static int make_progress(uint64_t contexts)
 
 int uccs_progress(void)
 {
-    return make_progress(UINT64_MAX);
+    return make_progress(UINT64_MAX, true);
+}
+
+int uccs_poll(void)
+{
+    return make_progress(UINT64_MAX, false);
 }
 
 /* Peers wait for what the library's own context does for them, so it comes along. */
 int uccs_context_progress(uccs_context_t context)
 {
-    return context ? make_progress(UINT64_C(1) << context->attr.id | UINT64_C(1) << PE_SHARED_LIBRARY_CONTEXT) : 0;
+    return context ? make_progress(UINT64_C(1) << context->attr.id | UINT64_C(1) << PE_SHARED_LIBRARY_CONTEXT, true)
+                   : 0;
 }
 
 static void rest_after(bool found, struct uccs_wait *wait)
