@@ -35,12 +35,22 @@ static void describe_pieces(const struct out *out, size_t gone, struct iovec pie
         skip_bytes(&pieces[i], &gone);
 }
 
-/* Returns the bytes that the kernel took; 0: none at the moment; -1: the connection is lost. */
-static ssize_t judge_sent(ssize_t sent)
+/* Returns 0 when the kernel takes nothing at the moment; -1: the connection is lost. */
+static ssize_t judge_error(void)
 {
-    if (sent >= 0)
-        return sent;
-    return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? 0 : -1;
+    return errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == EFAULT ? 0 : -1;
+}
+
+/* Returns the bytes that the kernel took; 0: none at the moment; -1: the connection is lost. Where the program's data cannot be read, the
+ * process ends as it does when it copies them to a PE on its node: by a signal that names the address. */
+static ssize_t send_pieces(const struct peer *peer, struct iovec *pieces, size_t count)
+{
+    const struct msghdr message = {.msg_iov = pieces, .msg_iovlen = count};
+    const ssize_t sent = sendmsg(peer->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    for (size_t i = 0; sent < 0 && errno == EFAULT && i < count; i++)
+        for (size_t at = 0; at < pieces[i].iov_len; at++)
+            (void)((const volatile char *)pieces[i].iov_base)[at];
+    return sent >= 0 ? sent : judge_error();
 }
 
 static ssize_t send_now(const struct peer *peer, const struct out *out)
@@ -52,12 +62,12 @@ static ssize_t send_now(const struct peer *peer, const struct out *out)
         memcpy(copy + sizeof out->word, out->header, header_bytes);
         if (bytes)
             memcpy(copy + sizeof out->word + header_bytes, out->data, bytes);
-        return judge_sent(send(peer->fd, copy, whole, MSG_NOSIGNAL | MSG_DONTWAIT));
+        const ssize_t sent = send(peer->fd, copy, whole, MSG_NOSIGNAL | MSG_DONTWAIT);
+        return sent >= 0 ? sent : judge_error();
     }
     struct iovec pieces[3];
     describe_pieces(out, 0, pieces);
-    const struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 3};
-    return judge_sent(sendmsg(peer->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
+    return send_pieces(peer, pieces, 3);
 }
 
 static struct out *new_out(struct worker *worker)
@@ -124,8 +134,7 @@ static ssize_t send_waiting(const struct peer *peer)
     size_t count = 0;
     for (const struct out *out = peer->first; out && count < 3 * AT_ONCE; out = out->next, count += 3)
         describe_pieces(out, count ? 0 : peer->left, &pieces[count]);
-    const struct msghdr message = {.msg_iov = pieces, .msg_iovlen = count};
-    return judge_sent(sendmsg(peer->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
+    return send_pieces(peer, pieces, count);
 }
 
 int tcp_push(struct peer *peer)
