@@ -110,20 +110,25 @@ static char *describe_deaths(const struct set *pes, uint32_t index, int status)
     return text;
 }
 
-/* Tells of the PEs that have ended without need. A launcher ends the others at once, so several may have; those that SIGTERM has
- * ended come last. */
+/* Returns how likely it is that a PE's end is the first of several: launchers end the others by SIGTERM or SIGKILL. 0: it has not ended. */
+static int cause_of(uint32_t index)
+{
+    const int status = watched[index].death;
+    if (status == DEATH_NONE || atomic_load_acquire(&view.crashes[index].state)) /* release: the PE */
+        return status == DEATH_NONE ? 0 : 4;
+    return status == SIGTERM ? 1 : status < 0 || status == SIGKILL ? 2 : 3;
+}
+
+/* Tells of the PEs that have ended without need, those that are likely to have ended first. */
 static void tell_deaths(void)
 {
     struct set pes = set_make(view.node->total);
-    int status = DEATH_NONE;
     uint32_t first = 0;
     tell_at = 0;
-    for (uint32_t i = 0; i < view.node->size; i++)
-        if (watched[i].death != DEATH_NONE &&
-            (status == DEATH_NONE || (status == SIGTERM && watched[i].death != SIGTERM))) {
-            status = watched[i].death;
+    for (uint32_t i = 1; i < view.node->size; i++)
+        if (cause_of(i) > cause_of(first))
             first = i;
-        }
+    const int status = watched[first].death;
     for (uint32_t i = 0; i < view.node->size; i++)
         if (watched[i].death == status)
             set_add(&pes, node_pe_number(view.node, i));

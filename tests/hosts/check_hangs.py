@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import harness
-from harness import CLEAN, LAST, ROOT, asking, hydra, mpirun, needs_hosts, on_hosts, oshrun, program, run
+from harness import CLEAN, LAST, ROOT, asking, hydra, mpirun, needs_hosts, on_hosts, oshrun, program, rows, run
 
 SOURCE = (ROOT / "tests/hosts/hang.c").read_text(encoding="utf-8").splitlines()
 # Before Linux 6.15, how a process ended is told to its parent alone, and to others only while it waits for that.
@@ -49,10 +49,10 @@ def handed(name, *words, env=None):
     return on_hosts(2, "sh", "-c", start, oshrun(), *words, env={"LATERAL_LAUNCHER": launcher} | (env or {}))
 
 
-def tells(result, status, title, *rows):
+def tells(result, status, title, *lines):
     """The title once, then these rows, and the status."""
     assert result.status == status and len(re.findall(title, result.err)) == 1, result
-    for wanted in rows:
+    for wanted in lines:
         assert re.search(wanted, result.err, re.M), f"{wanted}\n{result}"
 
 
@@ -184,12 +184,14 @@ def test_dies_hydra():
     tells(handed("hydra", program("hosts_hang"), "dies"), 137, rf"oshrun: PE (2,)?3 \(.*hosts_hang\) on host h2 (was|were) {KILLED}")
 
 
-def test_crashes():
-    """A crash on another host is told with its source line."""
-    result = handed("mpirun", program("hosts_hang"), "crashes")
+def crashes(launcher):
+    """A crash on another host is told with its source line, and not the end of those that the launcher ends for it."""
+    result = handed(launcher, program("hosts_hang"), "crashes")
     tells(result, 128 + signal.SIGSEGV, r"oshrun: PE 2 \(pid \d+, hosts_hang\) on host h2 was killed by signal 11",
           r"^  PE 2 died of signal 11 \(Segmentation fault\): nothing is mapped at address 0x0$", rf"^    crashes +{line('crashes')}$")
 
+
+rows(globals(), "crashes", crashes, mpirun="mpirun", hydra="hydra")
 
 def test_cut_off():
     """A host whose link is down is silent; the PEs of the others are told."""
