@@ -4,7 +4,7 @@
     check.py ROOT format        every page and alias passes groff (and mandoc) without a warning
     check.py ROOT references    functions and pages that the manual pages name exist
     check.py ROOT names         every function, by every name, and every constant of the standard has a page
-    check.py ROOT documents     files, links and functions that the other documents name exist
+    check.py ROOT documents     files, links, functions and printed lines that the other documents name exist
 """
 import pathlib
 import re
@@ -139,6 +139,18 @@ def documents(root):
         for name in sorted(set(FUNCTIONS.findall(text)) - words):
             if not name.endswith(("_", "_X")) and name != "uccs_object_verb":
                 yield f"{path.relative_to(root)}: there is no function {name}"
+    yield from lost_lines(root)
+
+
+def lost_lines(root):
+    """Lines of the guide for clusters whose longest piece between numbers and names the library and its tools do not print."""
+    printed = "".join(re.sub(r'"\s*"', "", path.read_text(encoding="utf-8"))
+                      for folder in ("src", "launch", "tools") for path in sorted((root / folder).rglob("*.c")))
+    rows = re.findall(r"^\| (.*?) \|", (root / "docs/guide/cluster.md").read_text(encoding="utf-8").partition("## What a line means")[2], re.M)
+    for line in re.findall(r"`(.*?)`", "\n".join(rows)):
+        piece = max(re.split(r"\d+|\.\.\.|[():]|\b(?:ucx|tcp|MPICH|n3|h2)\b", line), key=len).strip()
+        if piece not in printed and not line.startswith(("ibv_", "error while")):
+            yield f"docs/guide/cluster.md: nothing prints '{piece}'"
 
 
 def main():
