@@ -19,10 +19,10 @@ static bool sleep_and_tell(struct node *node, uint32_t seen, const struct timesp
                             .tv_nsec = (long)((since + RTE_WAIT_RECORD_AFTER) % 1000000000)};
     if (futex_sleep(&node->round, seen, &soon) != ETIMEDOUT)
         return true;
-    uint32_t stay = rte_wait_record_begin(&on, 0, since, 0, 0);
+    uint32_t record = rte_wait_record_begin(&on, 0, since, 0, 0);
     bool in_time = futex_sleep(&node->round, seen, end) != ETIMEDOUT;
-    if (stay)
-        rte_wait_record_end(stay);
+    if (record)
+        rte_wait_record_end(record);
     return in_time;
 }
 

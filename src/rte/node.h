@@ -228,7 +228,7 @@ struct node_wait {
     uint32_t depth;                    /* number of frames */
     uint64_t frames[NODE_WAIT_FRAMES]; /* return addresses, the innermost first */
 };
-_Static_assert(sizeof(struct node_wait) % CACHE_LINE == 0, "stays share no line");
+_Static_assert(sizeof(struct node_wait) % CACHE_LINE == 0, "records share no line");
 
 enum node_wait_state { NODE_WAIT_FREE = 0, NODE_WAIT_CLAIMED, NODE_WAIT_VALID };
 

@@ -1,4 +1,4 @@
-/* Stays: waits that last, written down in the node's memory so that the launcher can tell who waits for whom.
+/* Wait records: waits that last, written down in the node's memory so that the launcher can tell who waits for whom.
  *
  * A waiter that has waited in vain for a while makes a record (node.h) and takes it back when its wait ends. Waits that
  * end soon leave none and pay nothing. Any thread. */
@@ -7,7 +7,7 @@
 
 #include "rte/node.h"
 
-/* Nanoseconds of waiting that make a stay. Its cost, a stack walk for which libc loads the unwinder the first time, is
+/* Nanoseconds of waiting that make a record. Its cost, a stack walk for which libc loads the unwinder the first time, is
  * then below 1 ms in 500; a job of some hundred PEs on few cores starts without any. */
 #define RTE_WAIT_RECORD_AFTER 500000000
 
@@ -18,12 +18,12 @@ uint32_t rte_wait_record_begin(const struct node_wait_reason *on, const char *te
                                size_t heap_bytes);
 
 /* Says anew what the wait is for. */
-void rte_wait_record_renew(uint32_t stay, const struct node_wait_reason *on, const char *text);
+void rte_wait_record_renew(uint32_t record, const struct node_wait_reason *on, const char *text);
 
 /* Notes that the waiter has looked again, and the value that the variable has now. */
-void rte_wait_record_looked(uint32_t stay, uint64_t value);
+void rte_wait_record_looked(uint32_t record, uint64_t value);
 
 /* Takes the record back. */
-void rte_wait_record_end(uint32_t stay);
+void rte_wait_record_end(uint32_t record);
 
 #endif

@@ -52,8 +52,8 @@ static void run_plan(struct uccs_coll *c, enum uccs_plan plan, uccs_request_hand
     c->step = far_plans[c->kind][plan];
     if (request && c->kind == UCCS_COLL_ALLREDUCE)
         c->step = c->memory.team->far ? uccs_rail_reduce : 0;
-    else if (request && (plan != UCCS_BY_RAIL || c->kind == UCCS_COLL_BROADCAST)) /* steps of the others wait */
-        c->step = 0;
+    else if (request && (plan != UCCS_BY_RAIL || c->kind == UCCS_COLL_BROADCAST || c->memory.nothing))
+        c->step = 0; /* steps of the other plans wait, and rails want an address */
     if (request) {
         if (uccs_coll_start(c, request) == UCCS_OK)
             return;
