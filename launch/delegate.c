@@ -1,5 +1,6 @@
 #include "delegate.h"
 
+#include "base/clock.h"
 #include "base/patience.h"
 #include "base/tool.h"
 #include "environment.h"
@@ -429,7 +430,7 @@ _Noreturn void delegate(const struct options *options, const struct hosts *hosts
     }
     announce_launcher(options, &launcher);
     set_patience();
-    front_open();
+    front_open("shmem_init or uccs_init");
     if (options->deadlock > 0)
         set_seconds("LATERAL_DEADLOCK", options->deadlock);
     add_word(&words, "%s", launcher.path);
@@ -442,4 +443,24 @@ _Noreturn void delegate(const struct options *options, const struct hosts *hosts
     if (launcher.family != SRUN)
         add_programs(&words, options, hosts, launcher.family == HYDRA, &layer);
     exit(front_run(words.word, options));
+}
+
+/* Open MPI's family passes no variables on but those that it is told of. */
+_Noreturn void front_for_mpi(char **words)
+{
+    struct options options = {0};
+    if (!clock_read_seconds(words[0], &options.timeout))
+        say_usage("%s %s: expected a time", FRONT_FOR_MPI, words[0]);
+    struct launcher launcher;
+    say_as("lateral-mpi: ");
+    front_open("MPI_Init");
+    const bool names =
+        recognise_launcher(&launcher, words[1]) && (launcher.family == OPEN_MPI || launcher.family == PRRTE);
+    struct words command = {0};
+    for (char **word = words + 1; *word; word++) {
+        add_word(&command, "%s", *word);
+        if (names && (command.count == 1 || strcmp(*word, ":") == 0))
+            add_pair(&command, "-x", FRONT_VARIABLE);
+    }
+    exit(front_run(command.word, &options));
 }

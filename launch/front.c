@@ -4,7 +4,6 @@
  * the report. */
 #include "delegate.h"
 
-#include "base/clock.h"
 #include "channel.h"
 #include "loop.h"
 #include "message.h"
@@ -33,8 +32,8 @@ static int64_t end_at; /* when the launcher has to be ended; 0: not set */
 static int end_signal = SIGTERM;
 static double timeout;
 static bool quiet, stacks;
-static const char *start_calls = "shmem_init or uccs_init";
-static bool lost; /* the watcher has gone without a word; that of the next node may come */
+static const char *start_calls; /* of PEs */
+static bool lost;               /* the watcher has gone without a word; that of the next node may come */
 
 /* ---- the watcher and oshrun --status ---- */
 
@@ -108,11 +107,12 @@ static void accept_client(struct channel *channel)
     channel->closed = relay_forget;
 }
 
-void front_open(void)
+void front_open(const char *calls)
 {
     uint64_t key[2];
     struct routes routes;
     char place[NODE_FRONT_BYTES];
+    start_calls = calls;
     unsetenv(FRONT_VARIABLE); /* of a job that this process belongs to */
     if (loop_open() != 0 || getrandom(key, sizeof key, 0) != sizeof key)
         return;
@@ -240,19 +240,4 @@ int front_run(char **words, const struct options *options)
     }
     print_report();
     return status >= 0 ? status : launcher_status;
-}
-
-_Noreturn void front_for_mpi(char **words)
-{
-    struct options options = {0};
-    if (!clock_read_seconds(words[0], &options.timeout))
-        say_usage("%s %s: expected a time", FRONT_FOR_MPI, words[0]);
-    say_as("lateral-mpi: ");
-    start_calls = "MPI_Init";
-    front_open();
-    const char *place = getenv(FRONT_VARIABLE);
-    for (char **word = words + 1; place && *word; word++)
-        if (strcmp(*word, FRONT_VARIABLE "=") == 0 && asprintf(word, FRONT_VARIABLE "=%s", place) < 0)
-            say_if_null(NULL);
-    exit(front_run(words + 1, &options));
 }

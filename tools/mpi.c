@@ -128,8 +128,7 @@ static bool is_started(const char *word, const char *mpi)
     return started;
 }
 
-/* Adds this program and the options that each rank wants, behind env(1) with oshrun's place where that is in front. Returns how many
- * words the command has then. */
+/* Adds this program and the options that each rank wants. Returns how many words the command has then. */
 static int add_self(char **command, int made, const struct wishes *wishes)
 {
     static char self[PATH_MAX], mpi[64], trace[PATH_MAX + 16];
@@ -137,10 +136,6 @@ static int add_self(char **command, int made, const struct wishes *wishes)
         fail_with(NOT_RUN, "cannot find itself");
     snprintf(mpi, sizeof mpi, "--mpi=%s", wishes->mpi ? wishes->mpi : "");
     snprintf(trace, sizeof trace, "--trace=%s", wishes->trace);
-    if (wishes->limit) {
-        command[made++] = (char *)"env";
-        command[made++] = (char *)FRONT_VARIABLE "=";
-    }
     command[made++] = self;
     if (wishes->mpi)
         command[made++] = mpi;
@@ -155,7 +150,7 @@ static int add_self(char **command, int made, const struct wishes *wishes)
  * launcher. */
 static void become_launcher(char **words, int count, const struct wishes *wishes)
 {
-    char **command = calloc(7 * (size_t)count + 4, sizeof *command), *path, oshrun[PATH_MAX];
+    char **command = calloc(5 * (size_t)count + 4, sizeof *command), *path, oshrun[PATH_MAX];
     int made = 0, programs = 0;
     if (!command)
         fail_with(NOT_RUN, "no memory");
