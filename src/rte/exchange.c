@@ -1,14 +1,20 @@
 /* The values that PEs tell each other at start. On a node they lie in shared memory, one card per PE. The owner writes
  * its card before the fence, and any PE reads it after. For PEs of other nodes, a PE asks the launcher.
  *
+ * The launcher gets one value from SHARE neighbours of a node at each fence: what is new on their cards, packed (pack.h), since it differs in a
+ * few bytes alone and a launcher may keep all values on every node. The first of the neighbours puts it. Where nodes are scattered a PE
+ * does not know who that is on another node, so there each puts its own.
+ *
  * One lock guards the launcher's library, because some are not thread-safe. Any thread may call rte_get at any time,
  * also while another waits in a fence. */
 #include "base/log.h"
 #include "rte/backend.h"
+#include "rte/pack.h"
 #include "rte/rte.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,6 +29,11 @@ struct card {
     char records[NODE_CARD_BYTES - 8];
 };
 _Static_assert(sizeof(struct card) == NODE_CARD_BYTES, "a card fills its place");
+_Static_assert(NODE_CARD_BYTES <= RTE_PACK_STREAM, "a card is a stream");
+
+enum { SHARE = 16 };
+static uint32_t shown[SHARE]; /* bytes of these PEs' cards that earlier fences have shown; of the first of them alone */
+static uint32_t fences;       /* that have shown cards; release, acquire */
 
 static struct card *cards; /* of this node; null before the first use */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -54,12 +65,12 @@ static size_t used_of(const struct card *card)
     return used < sizeof card->records ? used : sizeof card->records;
 }
 
-/* Returns the value under the key, or null. Lengths are read once: their owner may write them at any time. */
-static const char *find(const struct card *card, const char *key, size_t *bytes)
+/* Returns the value under the key in a list of records, or null. Lengths are read once: their owner may write them at any time. */
+static const char *find_record(const char *records, size_t used, const char *key, size_t *bytes)
 {
-    const size_t used = used_of(card), key_bytes = strlen(key);
+    const size_t key_bytes = strlen(key);
     for (size_t at = 0; at + sizeof(struct record) <= used;) {
-        const struct record *record = (const struct record *)(card->records + at);
+        const struct record *record = (const struct record *)(records + at);
         const size_t seen_key = atomic_load_relaxed(&record->key_bytes);
         *bytes = atomic_load_relaxed(&record->bytes);
         const size_t whole = record_bytes(seen_key, *bytes);
@@ -71,6 +82,11 @@ static const char *find(const struct card *card, const char *key, size_t *bytes)
         at += whole;
     }
     return 0;
+}
+
+static const char *find(const struct card *card, const char *key, size_t *bytes)
+{
+    return find_record(card->records, used_of(card), key, bytes);
 }
 
 static int write_card(struct card *card, const char *key, const void *value, size_t bytes)
@@ -93,7 +109,7 @@ int rte_put(const char *key, const void *value, size_t bytes)
 {
     if (open_cards() != 0 || write_card(&cards[rte.node_index], key, value, bytes) != 0)
         return -1;
-    if (rte.nodes == 1)
+    if (!rte.places)
         return 0;
     pthread_mutex_lock(&lock);
     int status = rte_backend->put(key, value, bytes);
@@ -148,9 +164,47 @@ static int job_fence(int seconds)
     return status;
 }
 
+static bool has_sets(void)
+{
+    return rte.nodes > 1 && !rte.places;
+}
+
+static void name_set(char *key, size_t room, uint32_t fence)
+{
+    snprintf(key, room, "set%u", (unsigned)fence);
+}
+
+/* The first of neighbours puts what is new on their cards. They write no more before the fence is over, so it reads each card whole. */
+static int put_set(void)
+{
+    struct rte_stream streams[SHARE];
+    size_t n = 0, bytes;
+    char key[RTE_KEY_BYTES];
+    for (; n < SHARE && rte.node_index + (int)n < rte.node_size; n++) {
+        const struct card *card = &cards[(size_t)rte.node_index + n];
+        const size_t used = used_of(card), old = shown[n] < used ? shown[n] : used;
+        streams[n] = (struct rte_stream){(const unsigned char *)card->records + old, used - old};
+        shown[n] = (uint32_t)used;
+    }
+    unsigned char *packed = rte_pack(streams, n, &bytes);
+    name_set(key, sizeof key, fences + 1);
+    if (!packed)
+        log_line("no memory for what %zu PEs tell", n);
+    pthread_mutex_lock(&lock);
+    const int status = packed ? rte_backend->put(key, packed, bytes) : -1;
+    pthread_mutex_unlock(&lock);
+    free(packed);
+    return status;
+}
+
 int rte_commit_fence(void)
 {
-    return open_cards() == 0 ? job_fence(0) : -1;
+    const bool sets = has_sets();
+    if (open_cards() != 0 || (sets && !rte_node_barrier()) || (sets && rte.node_index % SHARE == 0 && put_set() != 0) ||
+        job_fence(0) != 0)
+        return -1;
+    atomic_store_release(&fences, fences + sets); /* acquire: get_of_sets */
+    return 0;
 }
 
 bool rte_job_barrier_within(int seconds)
@@ -166,26 +220,60 @@ bool rte_job_barrier(void)
     return rte_job_barrier_within(0);
 }
 
-static int get_near(const char *key, int pe, void **value, size_t *bytes)
+/* Returns a copy of a value, or null without memory. */
+static void *copy_value(const char *there, const char *key, int pe, size_t bytes)
+{
+    void *copy = malloc(bytes ? bytes : 1);
+    if (!copy)
+        log_line("no memory for %zu bytes (%s of PE %d)", bytes, key, pe);
+    return copy ? memcpy(copy, there, bytes) : 0;
+}
+
+static void *get_near(const char *key, int pe, size_t *bytes)
 {
     const char *there = open_cards() == 0 ? find(&cards[rte_index_of(pe)], key, bytes) : 0;
-    if (!there) {
+    if (!there)
         log_line("PE %d has told nothing of %s", pe, key);
-        return -1;
-    }
-    void *copy = malloc(*bytes ? *bytes : 1);
-    if (!copy) {
-        log_line("no memory for %zu bytes (%s of PE %d)", *bytes, key, pe);
-        return -1;
-    }
-    *value = memcpy(copy, there, *bytes);
-    return 0;
+    return there ? copy_value(there, key, pe, *bytes) : 0;
+}
+
+/* Asks for the set of a PE at one fence. Returns false when the launcher gives none; *value stays null when the PE told no such value then. */
+static bool get_of_set(const char *key, int pe, uint32_t fence, void **value, size_t *bytes)
+{
+    const int lead = rte_node_lead(rte_node_of(pe)), member = (pe - lead) % SHARE;
+    char set[RTE_KEY_BYTES];
+    void *packed = 0;
+    size_t packed_bytes, used = 0;
+    name_set(set, sizeof set, fence);
+    pthread_mutex_lock(&lock);
+    const int status = rte_backend->get(pe - member, set, &packed, &packed_bytes);
+    pthread_mutex_unlock(&lock);
+    unsigned char *records = status == 0 ? rte_unpack(packed, packed_bytes, (size_t)member, &used) : 0;
+    const char *there = records ? find_record((const char *)records, used, key, bytes) : 0;
+    if (there)
+        *value = copy_value(there, key, pe, *bytes);
+    free(records);
+    free(packed);
+    return status == 0 && (!there || *value);
+}
+
+static int get_of_sets(const char *key, int pe, void **value, size_t *bytes)
+{
+    *value = 0;
+    for (uint32_t fence = atomic_load_acquire(&fences); fence && !*value; fence--) /* release: rte_commit_fence */
+        if (!get_of_set(key, pe, fence, value, bytes))
+            return -1;
+    if (!*value)
+        log_line("PE %d has told nothing of %s", pe, key);
+    return *value ? 0 : -1;
 }
 
 int rte_get(int pe, const char *key, void **value, size_t *bytes)
 {
     if (rte_on_my_node(pe))
-        return get_near(key, pe, value, bytes);
+        return (*value = get_near(key, pe, bytes)) ? 0 : -1;
+    if (has_sets())
+        return get_of_sets(key, pe, value, bytes);
     pthread_mutex_lock(&lock);
     int status = rte_backend->get(pe, key, value, bytes);
     pthread_mutex_unlock(&lock);
