@@ -41,14 +41,22 @@ static void lock(void)
     sleep(60);
 }
 
-/* Rank 2 is on another node, executes puts there by itself, and does not look. */
+static void put(void)
+{
+    MPI_Put(&me, 1, MPI_INT, 2, 0, 1, MPI_INT, window);
+    MPI_Win_flush(2, window);
+}
+
+/* Rank 2 is on another node, executes puts there by itself, and does not look once rank 0 has reached it. */
 static void flush(void)
 {
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
-    if (me == 0) {
-        MPI_Put(&me, 1, MPI_INT, 2, 0, 1, MPI_INT, window);
-        MPI_Win_flush(2, window);
-    }
+    if (me == 0)
+        put();
+    MPI_Barrier(MPI_COMM_WORLD);
+    sleep(me ? 60 : 1);
+    if (me == 0)
+        put();
     sleep(60);
 }
 

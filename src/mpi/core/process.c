@@ -8,21 +8,47 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 struct lmpi_process lmpi_process = {.why_not = "MPI_Init has not been called",
                                     .comm = MPI_COMM_NULL,
                                     .self = MPI_COMM_NULL};
 static uccs_endpoint_t *endpoints; /* by rank; cas */
 
+#define PAGE 4096 /* at least */
+
+void *lmpi_rows_new(int n, size_t row_bytes)
+{
+    const size_t bytes = ((size_t)n * row_bytes + 63) & ~(size_t)63;
+    if (bytes <= PAGE) {
+        void *rows = aligned_alloc(64, bytes);
+        return rows ? memset(rows, 0, bytes) : 0;
+    }
+    void *rows = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (rows == MAP_FAILED)
+        return 0;
+    madvise(rows, bytes, MADV_NOHUGEPAGE); /* one row would take a huge page */
+    return rows;
+}
+
+void lmpi_rows_free(void *rows, int n, size_t row_bytes)
+{
+    const size_t bytes = ((size_t)n * row_bytes + 63) & ~(size_t)63;
+    if (bytes <= PAGE)
+        free(rows);
+    else if (rows)
+        munmap(rows, bytes);
+}
+
 bool lmpi_endpoints_begin(int ranks)
 {
-    endpoints = calloc((size_t)ranks, sizeof *endpoints);
+    endpoints = lmpi_rows_new(ranks, sizeof *endpoints);
     return endpoints;
 }
 
 void lmpi_endpoints_end(void)
 {
-    free(endpoints);
+    lmpi_rows_free(endpoints, lmpi_process.ranks, sizeof *endpoints);
     endpoints = 0;
 }
 

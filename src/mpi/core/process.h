@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <uccs.h>
 
 struct lmpi_process {
@@ -18,9 +19,11 @@ struct lmpi_process {
     bool checked;           /* LATERAL_CHECK: broken promises are errors */
     bool any_calls;         /* a thread in the substrate may call the MPI: not MPI_THREAD_SERIALIZED */
     bool crowded;           /* more ranks than cores: waits yield at once */
+    bool one_node;          /* every rank maps the others' memory */
     MPI_Comm comm;          /* this library's own, of all ranks */
     MPI_Comm self;          /* of this process alone, for handle windows and null requests */
     MPI_Group world;        /* the group of MPI_COMM_WORLD */
+    int foreign_key;        /* attribute of a communicator: whether processes of another MPI_COMM_WORLD are in it */
     uccs_context_t context; /* in which windows issue their operations */
 };
 
@@ -29,6 +32,10 @@ extern struct lmpi_process lmpi_process;
 /* Returns the endpoint that leads to a rank of MPI_COMM_WORLD, or null without memory. Endpoints are made at first use
  * and live as long as the substrate. Any thread. */
 uccs_endpoint_t lmpi_endpoint(int world_rank);
+/* Room for each of n ranks, zeroed, of which only pages that are touched take memory. new returns null when there is none. */
+void *lmpi_rows_new(int n, size_t row_bytes);
+void lmpi_rows_free(void *rows, int n, size_t row_bytes);
+
 /* Before the first and after the last endpoint. begin returns false without memory. One thread. */
 bool lmpi_endpoints_begin(int ranks);
 void lmpi_endpoints_end(void);
@@ -40,6 +47,9 @@ void lmpi_unreachable(const char *what, int world_rank, int status) __attribute_
 int lmpi_verbose(void);
 /* Prints a line that begins with this rank's number. Any thread. */
 void lmpi_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Returns whether every rank maps the others' memory. The context exists. */
+bool lmpi_is_on_one_node(void);
 
 /* ---- progress.c: waits of the layer move the MPI's messages, and waits of the MPI move the substrate's ---- */
 

@@ -22,8 +22,6 @@ static _Thread_local bool is_main; /* this thread has called MPI_Init, and may c
 
 static void (*also)(void); /* atomic */
 
-static bool on_one_node; /* all ranks are */
-
 /* A rank that waits for the MPI's own messages turns around every 30 ns on a node, and a look of the substrate takes 60. Few
  * operations on the node need it, so it looks in each round only while it finds something. Between nodes a round of the MPI's
  * takes a microsecond, and each operation needs us. Where several threads may be in the MPI, this one may hold its lock; the MPI yields
@@ -31,7 +29,7 @@ static bool on_one_node; /* all ranks are */
 static int poll_substrate(void)
 {
     static _Thread_local unsigned in_vain;
-    if (on_one_node && ++in_vain > EAGER && in_vain % SELDOM)
+    if (lmpi_process.one_node && ++in_vain > EAGER && in_vain % SELDOM)
         return 0;
     inside++;
     int found = lmpi_process.any_thread ? uccs_poll() : uccs_progress();
@@ -82,7 +80,7 @@ static int poll_mpi_in_waits(void *unused)
     return 0;
 }
 
-static bool is_on_one_node(void)
+bool lmpi_is_on_one_node(void)
 {
     struct uccs_resource list[16];
     size_t count = sizeof list / sizeof *list;
@@ -99,7 +97,6 @@ void lmpi_progress_begin(void)
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
     is_main = level != MPI_THREAD_SERIALIZED; /* there another thread may be in the MPI */
-    on_one_node = is_on_one_node();
     serving = true;
     uccs_poller_add(poll_mpi_in_waits, 0);
     opal_register = (int (*)(int (*)(void)))dlsym(RTLD_DEFAULT, "opal_progress_register");

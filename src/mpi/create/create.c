@@ -17,34 +17,50 @@
 /* A reason for which no line is printed: the MPI refuses the communicator, so there will be no window. */
 #define NO_WINDOW ""
 
-/* Returns the ranks in MPI_COMM_WORLD of a group's members, or null without memory. The caller frees them. */
-static int *find_worlds(MPI_Group group, int size)
+/* Returns whether processes of another MPI_COMM_WORLD are in a group. */
+static bool has_foreign(MPI_Group group)
 {
-    int *worlds = malloc(2 * (size_t)size * sizeof *worlds);
-    for (int i = 0; i < size && worlds; i++)
-        worlds[size + i] = i;
-    if (worlds)
-        PMPI_Group_translate_ranks(group, size, worlds + size, lmpi_process.world, worlds);
-    return worlds;
+    enum { SOME = 256 };
+    int size = 0, ranks[SOME], worlds[SOME];
+    bool foreign = false;
+    PMPI_Group_size(group, &size);
+    for (int from = 0; from < size && !foreign; from += SOME) {
+        const int n = size - from < SOME ? size - from : SOME;
+        for (int i = 0; i < n; i++)
+            ranks[i] = from + i;
+        PMPI_Group_translate_ranks(group, n, ranks, lmpi_process.world, worlds);
+        for (int i = 0; i < n; i++)
+            foreign |= worlds[i] == MPI_UNDEFINED;
+    }
+    return foreign;
+}
+
+/* An MPI may compare each rank with all of the world, so the answer stays with the communicator and its duplicates. */
+static bool is_foreign(MPI_Comm comm)
+{
+    static char no, yes;
+    void *known = 0;
+    int found = 0;
+    MPI_Group group;
+    PMPI_Comm_get_attr(comm, lmpi_process.foreign_key, &known, &found);
+    if (found)
+        return known == &yes;
+    PMPI_Comm_group(comm, &group);
+    const bool foreign = comm != MPI_COMM_WORLD && has_foreign(group);
+    lmpi_real.Group_free(&group);
+    PMPI_Comm_set_attr(comm, lmpi_process.foreign_key, foreign ? &yes : &no);
+    return foreign;
 }
 
 /* Whether windows of a communicator can be ours. Returns null, or why not; the same at all ranks. */
 static const char *refuse_comm(MPI_Comm comm)
 {
-    int inter = 0, size = 0, foreign = 0;
-    MPI_Group group;
+    int inter = 0;
     if (!lmpi_process.running)
         return lmpi_process.why_not;
     if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
         return NO_WINDOW;
-    PMPI_Comm_group(comm, &group);
-    PMPI_Group_size(group, &size);
-    int *worlds = find_worlds(group, size);
-    for (int i = 0; i < size && worlds; i++)
-        foreign |= worlds[i] == MPI_UNDEFINED;
-    free(worlds);
-    lmpi_real.Group_free(&group);
-    return foreign ? "it holds processes of another MPI_COMM_WORLD" : 0;
+    return is_foreign(comm) ? "it holds processes of another MPI_COMM_WORLD" : 0;
 }
 
 static const char *name_of(int flavor)
@@ -58,7 +74,7 @@ static const char *name_of(int flavor)
 }
 
 /* Prints, under LATERAL_MPI=verbose, who carries a window. */
-static void log_carrier(const struct lmpi_window *window, int flavor, const char *why_not)
+static void log_carrier(struct lmpi_window *window, int flavor, const char *why_not)
 {
     if (!lmpi_verbose() || (window && window->rank) || (!window && !*why_not))
         return;
@@ -68,7 +84,7 @@ static void log_carrier(const struct lmpi_window *window, int flavor, const char
     }
     int mapped = 0, local = 0, ranged = 0;
     for (int i = 0; i < window->ranks; i++) {
-        const struct lmpi_target *target = &window->target[i];
+        const struct lmpi_target *target = lmpi_target(window, i);
         mapped += target->near || target->ranged;
         ranged |= target->ranged;
         local += target->local;
@@ -82,122 +98,20 @@ static void log_carrier(const struct lmpi_window *window, int flavor, const char
              local < window->ranks ? ", others by messages" : "");
 }
 
-/* What a rank tells the others. */
-struct record {
-    int32_t good, unit;
-    uint64_t bytes, offset, base;
-    uint32_t control_bytes, memory_bytes;
-    uint32_t ids; /* of notifications */
-    uint64_t key[2];
-    char control[UCCS_MEMORY_HANDLE_MAX], memory[UCCS_MEMORY_HANDLE_MAX];
-};
-
-/* Makes this rank's control and describes what it brings. */
-static void make_record(struct lmpi_offer *offer, const struct lmpi_window *window, int ids, uccs_memory_t *control,
-                        struct record *mine)
-{
-    size_t length = sizeof mine->control;
-    memset(mine, 0, sizeof *mine);
-    *control = 0;
-    if (window->rank == 0 && getrandom(mine->key, sizeof mine->key, 0) != sizeof mine->key)
-        offer->why_not = "the kernel gives no random numbers";
-    if (offer->why_not)
-        return;
-    if (uccs_memory_allocate(lmpi_process.context, lmpi_notify_word(window->ranks, ids), control) != UCCS_OK ||
-        uccs_memory_export(*control, mine->control, &length) != UCCS_OK) {
-        offer->why_not = "no memory is left for the words by which ranks meet";
-        return;
-    }
-    mine->control_bytes = (uint32_t)length;
-    length = sizeof mine->memory;
-    if (offer->memory && uccs_memory_export(offer->memory, mine->memory, &length) != UCCS_OK) {
-        offer->why_not = "its memory cannot be named to others";
-        return;
-    }
-    mine->memory_bytes = offer->memory ? (uint32_t)length : 0;
-    mine->unit = offer->unit;
-    mine->bytes = offer->bytes;
-    mine->offset = offer->offset;
-    mine->base = (uintptr_t)offer->base;
-    mine->ids = (uint32_t)ids;
-    mine->good = 1;
-}
-
-static char *address_of(uccs_memory_t memory)
-{
-    struct uccs_memory_attr attr;
-    return memory && uccs_memory_query(memory, &attr) == UCCS_OK ? attr.address : 0;
-}
-
-static bool is_dynamic(uccs_memory_t memory)
-{
-    struct uccs_memory_attr attr;
-    return memory && uccs_memory_query(memory, &attr) == UCCS_OK && attr.length == 0;
-}
-
-/* Reaches the words of a rank. Returns null, or why it cannot. */
-static const char *reach_peer(struct lmpi_window *window, int rank, int world, const struct record *record)
-{
-    struct lmpi_peer *peer = &window->peer[rank];
-    peer->world = world;
-    peer->ids = record->ids;
-    peer->endpoint = lmpi_endpoint(world);
-    if (!peer->endpoint)
-        return "no memory";
-    if (rank != window->rank &&
-        uccs_memory_import(lmpi_process.context, record->control, record->control_bytes, &peer->memory) != UCCS_OK)
-        return "the words of a rank cannot be reached";
-    peer->control = (struct lmpi_control *)address_of(peer->memory);
-    return 0;
-}
-
-/* Reaches the bytes of a rank. The memory of `holder` holds them, from where the holder's begin; its own row comes first. */
-static const char *reach_memory(struct lmpi_window *window, int rank, int holder, const struct record *record)
-{
-    struct lmpi_target *target = &window->target[rank];
-    target->endpoint = window->peer[holder].endpoint;
-    target->bytes = record->bytes;
-    target->unit = (uint32_t)record->unit;
-    target->offset = record->offset + (holder != rank ? window->target[holder].offset : 0);
-    target->base = (char *)(uintptr_t)record->base;
-    if (holder != rank)
-        target->memory = window->target[holder].memory;
-    else if (rank == window->rank)
-        target->memory = window->own;
-    else if (record->memory_bytes &&
-             uccs_memory_import(lmpi_process.context, record->memory, record->memory_bytes, &target->memory) != UCCS_OK)
-        return "the memory of a rank cannot be reached";
-    char *near = address_of(target->memory);
-    target->local = window->peer[holder].control != 0;
-    window->has_remote |= !target->local;
-    target->ranged = target->local && is_dynamic(target->memory);
-    if (window->flavor == MPI_WIN_FLAVOR_SHARED && !near)
-        return "not all ranks are on one node";
-    target->near = near ? near + target->offset : 0;
-    if (rank == window->rank && window->flavor != MPI_WIN_FLAVOR_SHARED)
-        target->near = window->base;
-    else if (rank == window->rank)
-        window->base = target->near;
-    if (target->near && target->memory)
-        target->direct = (uint8_t)uccs_accumulate_intrinsic(target->endpoint, target->memory, UCCS_INT64, UCCS_SUM);
-    return 0;
-}
-
 static struct lmpi_window *new_window(const struct lmpi_offer *offer, MPI_Comm comm)
 {
     static int numbers;
     struct lmpi_window *window = lmpi_window_new();
     if (!window)
         return 0;
-    free(window->targets);
-    *window = (struct lmpi_window){.handle = window->handle};
+    lmpi_rows_free(window->targets, window->capacity, sizeof(*window->targets));
+    *window = (struct lmpi_window){.handle = window->handle, .posts = window->posts, .holder = window};
     PMPI_Comm_size(comm, &window->ranks);
     PMPI_Comm_rank(comm, &window->rank);
     PMPI_Comm_group(comm, &window->group);
-    window->target = aligned_alloc(64, (size_t)window->ranks * sizeof *window->target);
-    window->peer = calloc((size_t)window->ranks, sizeof *window->peer);
-    if (window->target)
-        memset(window->target, 0, (size_t)window->ranks * sizeof *window->target);
+    window->target = lmpi_rows_new(window->ranks, sizeof(*window->target));
+    window->peer = lmpi_rows_new(window->ranks, sizeof(*window->peer));
+    window->shift = LMPI_SCATTERED;
     window->flavor = offer->flavor;
     window->model = MPI_WIN_UNIFIED;
     window->unit = offer->unit;
@@ -213,22 +127,55 @@ static struct lmpi_window *new_window(const struct lmpi_offer *offer, MPI_Comm c
     return window;
 }
 
-/* Returns null, or why this rank cannot; all ranks come here when all have good records. */
-static const char *reach_all(struct lmpi_window *window, const struct record *records, uccs_memory_t control,
-                             bool of_first)
+/* Makes memory for words of this rank, unless the window has it. */
+static bool make_words(uccs_memory_t *words, size_t n, struct lmpi_handle *handle)
 {
-    int *worlds = find_worlds(window->group, window->ranks);
-    const char *why = worlds && window->target && window->peer ? 0 : "no memory";
-    if (!why)
-        window->peer[window->rank].memory = control;
-    for (int i = 0; i < window->ranks && !why; i++)
-        why = reach_peer(window, i, worlds[i], &records[i]);
-    for (int i = 0; i < window->ranks && !why; i++)
-        why = reach_memory(window, i, of_first ? 0 : i, &records[i]);
-    if (!why && window->has_remote && uccs_lock_admit_guests(control, LMPI_WORD(lock)) != UCCS_OK)
-        why = "its lock has no guests"; /* of MPI_Win_lock_all; the ranks meet once more before they lock */
-    free(worlds);
-    return why;
+    if (n && !*words && uccs_memory_allocate(lmpi_process.context, n * sizeof(uint64_t), words) != UCCS_OK)
+        return false;
+    return lmpi_memory_name(*words, handle);
+}
+
+/* Makes what this rank brings, and describes it. Returns null, or why it cannot. */
+static const char *make_record(const struct lmpi_offer *offer, struct lmpi_window *window, int ids,
+                               struct lmpi_record *record)
+{
+    if (offer->why_not)
+        return offer->why_not;
+    if (window->handle == MPI_WIN_NULL)
+        return "the MPI makes no handle for it";
+    if (!window->target || !window->peer)
+        return "no memory";
+    if (!lmpi_window_reserve(window) || !make_words(&window->posts, (size_t)lmpi_process.ranks, &record->posts) ||
+        !make_words(&window->notices, (size_t)ids, &record->notices))
+        return "no memory is left for the words by which ranks meet";
+    if (!lmpi_memory_name(offer->memory, &record->memory))
+        return "its memory cannot be named to others";
+    record->unit = (uint32_t)offer->unit;
+    record->bytes = offer->bytes;
+    record->offset = offer->offset;
+    record->base = (uintptr_t)offer->base;
+    record->ids = (uint32_t)ids;
+    return 0;
+}
+
+/* Collective. Returns whether all ranks can, and then gives the window its key, of rank 0, and its shift. Each word is all ones where a rank has
+ * nothing to say, since all are combined by `and`. */
+static bool agree_on(struct lmpi_window *window, bool good, MPI_Comm comm)
+{
+    struct vote {
+        uint64_t good, key[2], shift, not_shift;
+    } mine, all;
+    memset(&mine, 255, sizeof mine);
+    const bool keyed = window->rank || getrandom(mine.key, sizeof mine.key, 0) == sizeof mine.key;
+    mine.good = good && keyed ? UINT64_MAX : 0;
+    mine.shift = (uint64_t)(lmpi_process.rank - window->rank);
+    mine.not_shift = ~mine.shift;
+    if (PMPI_Allreduce(&mine, &all, sizeof mine / sizeof mine.good, MPI_UINT64_T, MPI_BAND, comm) != MPI_SUCCESS)
+        return false;
+    memcpy(window->key, all.key, sizeof window->key);
+    if (all.shift == ~all.not_shift) /* the same at all ranks */
+        window->shift = (int)(int64_t)all.shift;
+    return all.good;
 }
 
 static bool all_agree(MPI_Comm comm, bool good)
@@ -237,48 +184,33 @@ static bool all_agree(MPI_Comm comm, bool good)
     return PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
 }
 
-static const char *exchange_offers(struct lmpi_window *window, struct lmpi_offer *offer, MPI_Comm comm, int ids)
-{
-    uccs_memory_t control = 0;
-    struct record mine, *records = malloc((size_t)window->ranks * sizeof *records);
-    if (!records)
-        abort(); /* the other ranks would wait for ever */
-    make_record(offer, window, ids, &control, &mine);
-    bool good = PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, records, sizeof mine, MPI_BYTE, comm) == MPI_SUCCESS;
-    for (int i = 0; i < window->ranks; i++)
-        good &= records[i].good;
-    const char *why = offer->why_not ? offer->why_not
-                      : good         ? reach_all(window, records, control, offer->of_first)
-                                     : "another rank cannot";
-    memcpy(window->key, records[0].key, sizeof window->key);
-    free(records);
-    if (!good) {
-        if (control)
-            uccs_memory_release(control);
-        return why;
-    }
-    if (!why && window->handle == MPI_WIN_NULL)
-        why = "the MPI makes no handle for it";
-    return all_agree(comm, !why) ? 0 : why ? why : "another rank cannot";
-}
+static const char another[] = "another rank cannot";
 
-/* Dynamic memory of another node is there, whose owner alone knows its ranges. */
-static bool reaches_ranges(const struct lmpi_window *window)
+/* Collective. Returns null, or why the window is not ours. Ranks of a shared window must all be on one node, so each looks at all of them. */
+static const char *exchange_offers(struct lmpi_window *window, const struct lmpi_offer *offer, MPI_Comm comm)
 {
-    bool found = false;
-    for (int i = 0; i < window->ranks && !found; i++)
-        found = !window->target[i].local && is_dynamic(window->target[i].memory);
-    return found;
+    struct lmpi_record record = {0};
+    const char *why = make_record(offer, window, lmpi_info_ids(offer->info), &record);
+    if (!agree_on(window, !why, comm))
+        return why ? why : another;
+    lmpi_window_publish(window, &record);
+    why = lmpi_window_reach(window, window->rank);
+    if (window->flavor != MPI_WIN_FLAVOR_SHARED)
+        return why ? (lmpi_window_need(window, window->rank), why) : 0;
+    for (int i = 0; i < window->ranks && !why; i++)
+        why = lmpi_window_reach(window, i);
+    return all_agree(comm, !why) ? 0 : why ? why : another;
 }
 
 /* Collective. Returns the window, or null with `why_not` in the offer. */
 static struct lmpi_window *make_window(struct lmpi_offer *offer)
 {
     const MPI_Info info = offer->info;
+    const bool ranges = offer->flavor == MPI_WIN_FLAVOR_DYNAMIC && !lmpi_process.one_node; /* their owners know them */
     struct lmpi_window *window = new_window(offer, offer->comm);
     if (!window)
         abort(); /* the other ranks would wait for ever */
-    offer->why_not = exchange_offers(window, offer, offer->comm, lmpi_info_ids(info));
+    offer->why_not = exchange_offers(window, offer, offer->comm);
     if (offer->why_not) {
         window->own = 0; /* the offer's again */
         window->own_block = 0;
@@ -287,7 +219,7 @@ static struct lmpi_window *make_window(struct lmpi_offer *offer)
     }
     if (info != MPI_INFO_NULL)
         PMPI_Info_dup(info, &window->info);
-    if (reaches_ranges(window) && !lmpi_refusals_begin(window))
+    if (ranges && !lmpi_refusals_begin(window))
         abort(); /* a few bytes; the other ranks would wait for ever */
     lmpi_window_set_kind(window, lmpi_info_kind(info, 0));
     window->promised = lmpi_info_promises(info, false);
@@ -356,12 +288,10 @@ void lmpi_window_free(struct lmpi_window *window)
     lmpi_pending_end(window, MPI_ERR_WIN);
     lmpi_handles_end(window);
     lmpi_refusals_end(window);
-    for (int i = 0; i < window->ranks && window->target && window->peer; i++) {
-        if (window->peer[i].memory)
-            uccs_memory_release(window->peer[i].memory);
-        if (i != window->rank && window->target[i].memory && (i == 0 || !window->of_first))
-            uccs_memory_release(window->target[i].memory);
-    }
+    lmpi_window_forget(window);
+    lmpi_window_withdraw(window);
+    if (window->notices)
+        uccs_memory_release(window->notices);
     give_back(window->own, window->own_block);
     if (window->group != MPI_GROUP_NULL)
         lmpi_real.Group_free(&window->group);
@@ -369,7 +299,7 @@ void lmpi_window_free(struct lmpi_window *window)
     free(window->post_ranks.rank);
     if (window->info != MPI_INFO_NULL)
         PMPI_Info_free(&window->info);
-    free(window->target);
-    free(window->peer);
+    lmpi_rows_free(window->target, window->ranks, sizeof(*window->target));
+    lmpi_rows_free(window->peer, window->ranks, sizeof(*window->peer));
     lmpi_window_drop(window);
 }

@@ -50,7 +50,7 @@ static void unregister_exposed(const struct exposed *gone)
 /* Ranks of the node may have windows of the handle: they count before they look whether it is released. */
 static bool is_mapped(const struct lmpi_window *window, const struct exposed *gone)
 {
-    const struct lmpi_control *own = window->peer[window->rank].control;
+    const struct lmpi_control *own = window->peer[window->rank].control; /* reached since the window was made */
     return __atomic_load_n(&own->handles[gone->number % LMPI_HANDLES], __ATOMIC_SEQ_CST) != 0; /* partner: reach */
 }
 
@@ -169,7 +169,7 @@ static bool read_handle(const struct lmpi_window *window, const void *memhandle,
 /* Counts the window at the handle's owner, before it looks whether the handle is released. */
 static void count_window(struct lmpi_window *made, const struct handle *handle)
 {
-    struct lmpi_control *owner = made->parent->peer[handle->owner].control;
+    struct lmpi_control *owner = lmpi_peer(made->parent, (int)handle->owner)->control;
     if (!owner)
         return;
     made->counted = &owner->handles[handle->number % LMPI_HANDLES];
@@ -197,7 +197,10 @@ static int reach_memory(struct lmpi_window *made, const struct handle *handle, M
                                    .memory = memory,
                                    .local = peer->control != 0,
                                    .endpoint = lmpi_endpoint_along(made->kind, peer->world),
-                                   .base = (char *)(uintptr_t)handle->base};
+                                   .base = (char *)(uintptr_t)handle->base,
+                                   .reached = true};
+    lmpi_target_list(made, (int)handle->owner);
+    made->has_remote = !target->local;
     if (near)
         target->direct = (uint8_t)uccs_accumulate_intrinsic(target->endpoint, memory, UCCS_INT64, UCCS_SUM);
     return MPI_SUCCESS;

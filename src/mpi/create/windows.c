@@ -129,18 +129,18 @@ static int get_group(const struct lmpi_window *window, MPI_Group *group)
 LMPI_TAKE(Win_get_group, lmpi_window, get_group(window, group), (win, group), MPI_Win win, MPI_Group *group);
 
 /* Finds a rank's part; for MPI_PROC_NULL the one of the lowest rank that has memory. Returns an error class. */
-static int query_shared(const struct lmpi_window *window, int rank, MPI_Aint *size, MPI_Aint *unit, void *baseptr)
+static int query_shared(struct lmpi_window *window, int rank, MPI_Aint *size, MPI_Aint *unit, void *baseptr)
 {
     if (window->flavor == MPI_WIN_FLAVOR_DYNAMIC)
         return MPI_ERR_RMA_FLAVOR;
     if (!size || !unit || !baseptr)
         return MPI_ERR_ARG;
     if (rank == MPI_PROC_NULL)
-        for (rank = 0; rank < window->ranks - 1 && !(window->target[rank].bytes && window->target[rank].near);)
+        for (rank = 0; rank < window->ranks - 1 && !(lmpi_target(window, rank)->bytes && window->target[rank].near);)
             rank++;
     if (rank < 0 || rank >= window->ranks)
         return MPI_ERR_RANK;
-    const struct lmpi_target *target = &window->target[rank];
+    const struct lmpi_target *target = lmpi_target(window, rank);
     /* null: not shared with this process (MPI 4.1), or a piece without bytes, as Open MPI and MPICH say it */
     const char *near = target->bytes || window->of_first ? target->near : 0;
     *size = near || window->flavor == MPI_WIN_FLAVOR_SHARED ? (MPI_Aint)target->bytes : 0;
@@ -149,7 +149,7 @@ static int query_shared(const struct lmpi_window *window, int rank, MPI_Aint *si
     return MPI_SUCCESS;
 }
 
-static int query_shared_small(const struct lmpi_window *window, int rank, MPI_Aint *size, int *unit, void *baseptr)
+static int query_shared_small(struct lmpi_window *window, int rank, MPI_Aint *size, int *unit, void *baseptr)
 {
     MPI_Aint found;
     const int status = query_shared(window, rank, size, unit ? &found : 0, baseptr);

@@ -277,7 +277,24 @@ LMPI_NAME(Abort);
 bool lmpi_environment_agree(bool good)
 {
     int most;
-    return all_go_on(good, &most);
+    return good ? fence_values(0) == 0 : all_go_on(false, &most);
+}
+
+bool lmpi_environment_tell(const char *key, const void *value, size_t bytes)
+{
+    return put_value(0, key, value, bytes) == 0;
+}
+
+size_t lmpi_environment_ask(int rank, const char *key, void *value, size_t room)
+{
+    void *copy = 0;
+    size_t bytes = 0;
+    if (get_value(0, rank, key, &copy, &bytes) != 0 || bytes > room)
+        bytes = 0;
+    if (bytes)
+        memcpy(value, copy, bytes);
+    free(copy);
+    return bytes;
 }
 
 bool lmpi_environment_failed(void)

@@ -4,6 +4,7 @@
 #include "mpi/init/init.h"
 #include "mpi/window/window.h"
 #include "mpi/window/completion.h"
+#include "mpi/window/control.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -43,6 +44,7 @@ static int end_substrate(MPI_Comm comm, int key, void *value, void *state)
     lmpi_process.why_not = "MPI_Finalize has been called";
     lmpi_progress_end();
     lmpi_windows_end();
+    lmpi_tables_end();
     lmpi_streams_end();
     uccs_context_destroy(lmpi_process.context);
     uccs_finalize();
@@ -79,6 +81,21 @@ static const char *prepare_rank(void)
 }
 
 static const char another[] = "another rank cannot";
+static const char table_key[] = "lateral.windows";
+
+static bool find_table(int world, struct lmpi_handle *handle)
+{
+    handle->length = (uint32_t)lmpi_environment_ask(world, table_key, handle->handle, sizeof handle->handle);
+    return handle->length;
+}
+
+/* Returns false without memory. */
+static bool begin_tables(void)
+{
+    struct lmpi_handle own;
+    lmpi_process.one_node = lmpi_is_on_one_node();
+    return lmpi_tables_begin(&own, find_table) && lmpi_environment_tell(table_key, own.handle, own.length);
+}
 
 /* Collective. Returns null, or why this process cannot take part. */
 static const char *start_substrate(void)
@@ -94,10 +111,11 @@ static const char *start_substrate(void)
         return "the substrate was started before, and numbers the processes in another way";
     if (uccs_context_create(&attr, &lmpi_process.context) != UCCS_OK)
         return "the program uses the context that the library needs";
-    if (!lmpi_endpoints_begin(lmpi_process.ranks) || !lmpi_types_begin())
+    if (!lmpi_endpoints_begin(lmpi_process.ranks) || !lmpi_types_begin() || !begin_tables())
         return "no memory";
     if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_substrate, &self_key, 0) != MPI_SUCCESS ||
-        PMPI_Comm_set_attr(MPI_COMM_SELF, self_key, 0) != MPI_SUCCESS)
+        PMPI_Comm_set_attr(MPI_COMM_SELF, self_key, 0) != MPI_SUCCESS ||
+        PMPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &lmpi_process.foreign_key, 0) != MPI_SUCCESS)
         return "MPI_COMM_SELF takes no attribute";
     return 0;
 }

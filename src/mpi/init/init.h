@@ -3,11 +3,16 @@
 #define MPI_INIT_INIT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* ---- environment.c: the MPI as the substrate's environment ---- */
 
 /* Hands the MPI to the substrate as its environment. Returns a status of uccs.h. */
 int lmpi_environment_embed(void);
+/* Tells a value, which all ranks can ask for behind the next fence or lmpi_environment_agree. Returns false without memory. ask copies the
+ * value of a rank, of at most `room` bytes, and returns its bytes; 0: it has told none. Any thread asks. */
+bool lmpi_environment_tell(const char *key, const void *value, size_t bytes);
+size_t lmpi_environment_ask(int rank, const char *key, void *value, size_t room);
 /* Collective: tells the other ranks whether this one has started. Another may still be in a fence of its start, which then fails, as
  * this one is not going to come. Returns whether all have. */
 bool lmpi_environment_agree(bool good);

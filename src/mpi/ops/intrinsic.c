@@ -12,11 +12,11 @@
 #define LMPI_INTRINSIC_MOST 4
 
 /* Returns whether the accumulate is intrinsic at all ranks that have memory. */
-static bool is_everywhere(const struct lmpi_window *window, const struct lmpi_op *op)
+static bool is_everywhere(struct lmpi_window *window, const struct lmpi_op *op)
 {
     bool all = true;
     for (int i = 0; i < window->ranks && all; i++) {
-        const struct lmpi_target *target = &window->target[i];
+        const struct lmpi_target *target = lmpi_target(window, i);
         all = !target->memory || uccs_accumulate_intrinsic(target->endpoint, target->memory, op->type, op->how);
     }
     return all;
@@ -36,7 +36,7 @@ bool lmpi_promise_kept(const struct lmpi_window *window, int rank, MPI_Aint at, 
 }
 
 /* Clears *flag unless the operation of a word is intrinsic at all ranks. Returns an error class. */
-static int judge_op(const struct lmpi_window *window, const char *word, size_t length, const struct lmpi_type *type,
+static int judge_op(struct lmpi_window *window, const char *word, size_t length, const struct lmpi_type *type,
                     int *flag)
 {
     struct lmpi_op op;
@@ -51,8 +51,8 @@ static int judge_op(const struct lmpi_window *window, const char *word, size_t l
     return MPI_SUCCESS;
 }
 
-static int judge_ops(const struct lmpi_window *window, const char *ops, MPI_Aint max_count,
-                     const struct lmpi_type *type, int *flag)
+static int judge_ops(struct lmpi_window *window, const char *ops, MPI_Aint max_count, const struct lmpi_type *type,
+                     int *flag)
 {
     int status = MPI_SUCCESS, all;
     if (max_count < 0 || !type)

@@ -1,6 +1,6 @@
 /* Notification: MPIX_Put_notify and its kin, and the target's side of it.
  *
- * A rank's notifications are words behind the words of its control. On the node the word rises by an atomic after the data
+ * A rank's notifications are words of a memory of its own. On the node the word rises by an atomic after the data
  * is stored or read (release; acquire in the functions that look at it). An operation to another node carries the word as
  * its signal, so data and notification are one message. */
 #include "mpi/ops/operation.h"
@@ -15,12 +15,12 @@
 /* --- The origin's side */
 
 /* Notifies behind an operation of several parts, or of none. */
-static int raise_behind(const struct lmpi_target *target, const struct lmpi_peer *peer, size_t at,
+static int raise_behind(const struct lmpi_target *target, uccs_memory_t memory, size_t at,
                         const struct uccs_op *options)
 {
     struct uccs_op op = options ? *options : (struct uccs_op){0};
     op.ordered = 1;
-    return lmpi_class_of(uccs_atomic(target->endpoint, peer->memory, at, 8, UCCS_ATOMIC_ADD, 1, 0, 0, &op));
+    return lmpi_class_of(uccs_atomic(target->endpoint, memory, at, 8, UCCS_ATOMIC_ADD, 1, 0, 0, &op));
 }
 
 int lmpi_notify(struct lmpi_window *window, struct lmpi_operation *operation)
@@ -32,22 +32,23 @@ int lmpi_notify(struct lmpi_window *window, struct lmpi_operation *operation)
     if (status != MPI_SUCCESS)
         return status;
     const struct lmpi_target *target = &window->target[rank];
-    const struct lmpi_peer *peer = &lmpi_window_first(window)->peer[rank];
-    if (operation->id < 0 || (uint32_t)operation->id >= peer->ids)
+    struct lmpi_window *first = lmpi_window_first(window);
+    if (operation->id < 0 || (uint32_t)operation->id >= lmpi_peer(first, rank)->ids)
         return MPI_ERR_ARG;
-    const size_t at = lmpi_notify_word(window->ranks, operation->id);
+    const struct lmpi_words *notices = lmpi_notices_of(first, rank);
+    const size_t at = (size_t)operation->id * sizeof(uint64_t);
     if (!target->local && lmpi_is_whole(operation)) {
-        const struct uccs_signal signal = {peer->memory, at, 1, UCCS_SIGNAL_ADD};
+        const struct uccs_signal signal = {notices->memory, at, 1, UCCS_SIGNAL_ADD};
         struct uccs_op options = window->op ? *window->op : (struct uccs_op){0};
         options.signal = &signal;
         return lmpi_run(window, operation, &options);
     }
     status = lmpi_run(window, operation, 0);
     if (status == MPI_SUCCESS && target->local)
-        __atomic_fetch_add((uint64_t *)((char *)peer->control + at), 1,
+        __atomic_fetch_add(&notices->near[operation->id], 1,
                            __ATOMIC_RELEASE); /* acquire: the functions below, lmpi_pending_is_done */
     else if (status == MPI_SUCCESS)
-        status = raise_behind(target, peer, at, window->op);
+        status = raise_behind(target, notices->memory, at, window->op);
     return status;
 }
 
@@ -56,11 +57,10 @@ int lmpi_notify(struct lmpi_window *window, struct lmpi_operation *operation)
 /* Returns this rank's word of a number, or null when there is none. */
 static uint64_t *word_of(struct lmpi_window *window, int id)
 {
-    const struct lmpi_window *first = lmpi_window_first(window);
-    const struct lmpi_peer *own = &first->peer[first->rank];
-    if (id < 0 || (uint32_t)id >= own->ids)
+    struct lmpi_window *first = lmpi_window_first(window);
+    if (id < 0 || (uint32_t)id >= lmpi_peer(first, first->rank)->ids)
         return 0;
-    return (uint64_t *)((char *)own->control + lmpi_notify_word(first->ranks, id));
+    return &lmpi_notices_of(first, first->rank)->near[id];
 }
 
 static int wait_notify(struct lmpi_window *window, int id, long count, MPI_Request *request)

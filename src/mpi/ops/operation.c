@@ -4,13 +4,13 @@
 #include "mpi/window/completion.h"
 #include "mpi/window/window.h"
 
-int lmpi_check_target(const struct lmpi_window *window, int rank)
+int lmpi_check_target(struct lmpi_window *window, int rank)
 {
     if (rank < 0 || rank >= window->ranks)
         return MPI_ERR_RANK;
     if (window->of_memhandle && rank != window->rank)
         return MPI_ERR_RANK;
-    return window->target[rank].open | window->open ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
+    return lmpi_target(window, rank)->open | window->open ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
 }
 
 int lmpi_check_range(const struct lmpi_window *window, struct lmpi_operation *operation, const struct lmpi_type *type,

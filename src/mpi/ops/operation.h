@@ -76,8 +76,8 @@ static inline bool lmpi_fetches(struct lmpi_operation *operation)
     return operation->what != LMPI_PUT && operation->what != LMPI_ACCUMULATE;
 }
 
-/* Returns MPI_SUCCESS when the target exists and an epoch is open to it, or an error class. */
-int lmpi_check_target(const struct lmpi_window *window, int rank);
+/* Returns MPI_SUCCESS when the target exists, is reached, and an epoch is open to it, or an error class. */
+int lmpi_check_target(struct lmpi_window *window, int rank);
 /* Sets *at to the bytes of a displacement. MPI_SUCCESS when `count` elements from there lie inside of the window. */
 int lmpi_check_range(const struct lmpi_window *window, struct lmpi_operation *operation, const struct lmpi_type *type,
                      MPI_Aint *at);
@@ -91,9 +91,10 @@ static inline __attribute__((always_inline)) struct lmpi_target *lmpi_plain_targ
     if (__builtin_expect((unsigned)rank >= (unsigned)window->ranks, 0))
         return 0;
     struct lmpi_target *target = &window->target[rank];
+    const size_t there = __atomic_load_n(&target->bytes, __ATOMIC_ACQUIRE); /* release: window/peers.c */
     if (__builtin_expect(!(target->open | window->open) ||
-                             __builtin_mul_overflow((size_t)disp, (size_t)target->unit, at) || *at > target->bytes ||
-                             bytes > target->bytes - *at,
+                             __builtin_mul_overflow((size_t)disp, (size_t)target->unit, at) || *at > there ||
+                             bytes > there - *at,
                          0))
         return 0;
     return target;

@@ -34,12 +34,12 @@ static int run_parts(struct lmpi_window *window, struct lmpi_operation *operatio
                      struct uccs_op *options)
 {
     const struct lmpi_target *target = &window->target[operation->rank];
+    const struct lmpi_peer *peer = &lmpi_window_first(window)->peer[operation->rank];
     const int status = lmpi_run(window, operation, 0);
     options->ordered = options->nonblocking = 1;
-    return status != MPI_SUCCESS
-               ? status
-               : lmpi_class_of(uccs_atomic(target->endpoint, lmpi_window_first(window)->peer[operation->rank].memory,
-                                           LMPI_WORD(lock), 8, UCCS_ATOMIC_FETCH, 0, 0, &remote->old, options));
+    return status != MPI_SUCCESS ? status
+                                 : lmpi_class_of(uccs_atomic(target->endpoint, peer->memory, peer->at + LMPI_WORD(lock),
+                                                             8, UCCS_ATOMIC_FETCH, 0, 0, &remote->old, options));
 }
 
 static int start_pending(struct lmpi_window *window, struct lmpi_operation *operation, MPI_Request *request)
@@ -85,7 +85,7 @@ static int run_and_wait(struct lmpi_window *window, struct lmpi_operation *opera
 }
 
 /* Returns an error class: request forms need a place for the request, a rank and a passive epoch. */
-static int check_form(const struct lmpi_window *window, struct lmpi_operation *operation, const MPI_Request *request)
+static int check_form(struct lmpi_window *window, struct lmpi_operation *operation, const MPI_Request *request)
 {
     const int rank = operation->rank;
     if (!request)
@@ -94,7 +94,7 @@ static int check_form(const struct lmpi_window *window, struct lmpi_operation *o
         return MPI_SUCCESS;
     if (rank < 0 || rank >= window->ranks || (window->of_memhandle && rank != window->rank))
         return MPI_ERR_RANK;
-    return (window->open | window->target[rank].open) & LMPI_PASSIVE ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
+    return (window->open | lmpi_target(window, rank)->open) & LMPI_PASSIVE ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
 }
 
 int lmpi_request_start(struct lmpi_window *window, struct lmpi_operation *operation, bool remote, MPI_Request *request)

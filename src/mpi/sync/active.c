@@ -89,8 +89,9 @@ static int post_window(struct lmpi_window *window, MPI_Group group, int assert)
     window->exposed = ranks->n;
     lmpi_dups_open(window, -1);
     for (int i = 0; i < ranks->n; i++) {
-        struct lmpi_peer *peer = &window->peer[ranks->rank[i]];
-        lmpi_word_store(peer, LMPI_WORD(posts) + (size_t)window->rank * sizeof(uint64_t), ++peer->posts_made);
+        struct lmpi_peer *peer = lmpi_peer(window, ranks->rank[i]);
+        (void)lmpi_posts_of(window, ranks->rank[i]);
+        lmpi_post_store(peer, window->rank, ++peer->posts_made);
     }
     return MPI_SUCCESS;
 }
@@ -121,10 +122,10 @@ static int start_window(struct lmpi_window *window, MPI_Group group, int assert)
     if (any_open(window, ranks))
         return MPI_ERR_RMA_SYNC;
     window->open &= ~LMPI_OPEN_FENCE;
-    const uint64_t *posts = window->peer[window->rank].control->posts;
+    const uint64_t *posts = lmpi_posts_of(window, window->rank)->near;
     for (int i = 0; i < ranks->n; i++) {
         const int rank = ranks->rank[i];
-        lmpi_await(&posts[rank], ++window->peer[rank].posts_taken, window, rank);
+        lmpi_await(&posts[rank], ++lmpi_peer(window, rank)->posts_taken, window, rank);
         window->target[rank].open |= LMPI_OPEN_STARTED;
     }
     lmpi_dups_open(window, -1);
@@ -142,7 +143,7 @@ static int complete_window(struct lmpi_window *window)
     const int status = lmpi_complete_stored(window, -1); /* the addition comes behind stores */
     for (int i = 0; i < ranks->n; i++) {
         window->target[ranks->rank[i]].open &= ~LMPI_OPEN_STARTED;
-        lmpi_word_add(&window->peer[ranks->rank[i]], LMPI_WORD(completes), 1);
+        lmpi_word_add(lmpi_peer(window, ranks->rank[i]), LMPI_WORD(completes), 1);
     }
     lmpi_dups_open(window, -1);
     window->started = false;

@@ -1,10 +1,10 @@
 /* Passive epochs: MPI_Win_lock, lock_all and their ends, flushes, and MPI_Win_sync.
  *
- * Each rank has one lock for readers and a writer, which is fair (uccs_lock). MPI_Win_lock_all enters those of its node at
- * once as a reader, because the program may use their memory by load and store; one of another node it enters with the first
- * operation to that rank (window/completion.h), so that it costs messages to the ranks that are used alone. That one it enters as a guest,
- * past writers in line: it holds the locks of its node already, and such a writer may wait for somebody who waits for
- * those.
+ * Each rank has one lock for readers and a writer, which is fair (uccs_lock). MPI_Win_lock_all enters at once, as a reader, those of its node
+ * whose memory the program may use by load and store: in a job on one node all, else those that it has reached (MPI_Win_shared_query
+ * reaches a rank). Any other it enters with the first operation to that rank (window/peers.c, window/completion.h), so that it costs
+ * messages to the ranks that are used alone. That one it enters as a guest, past writers in line: it holds other locks already, and such a writer
+ * may wait for somebody who waits for those.
  *
  * Operations on this node are done when their calls return; those to other nodes may still read or write the program's
  * buffers until a flush. */
@@ -19,8 +19,9 @@
 static inline bool is_plain(const struct lmpi_window *window, int rank)
 {
     return __builtin_expect(window && !window->has_dups && !window->open && (unsigned)rank < (unsigned)window->ranks &&
-                                window->peer[rank].control && lmpi_process.any_calls,
-                            1);
+                                __atomic_load_n(&window->peer[rank].control, __ATOMIC_ACQUIRE) &&
+                                lmpi_process.any_calls,
+                            1); /* release: window/peers.c */
 }
 
 static int lock_rank(struct lmpi_window *window, int type, int rank, int assert)
@@ -38,9 +39,10 @@ static int lock_rank(struct lmpi_window *window, int type, int rank, int assert)
         return MPI_ERR_RANK;
     if (window->target[rank].open || window->open & LMPI_OPEN_LOCK_ALL)
         return MPI_ERR_RMA_SYNC;
+    const struct lmpi_peer *peer = lmpi_peer(window, rank);
     window->open &= ~LMPI_OPEN_FENCE;
     if (!unchecked)
-        lmpi_lock_enter(&window->peer[rank], shared ? UCCS_LOCK_SHARED : UCCS_LOCK_EXCLUSIVE);
+        lmpi_lock_enter(peer, shared ? UCCS_LOCK_SHARED : UCCS_LOCK_EXCLUSIVE);
     window->target[rank].open =
         (shared ? LMPI_OPEN_SHARED : LMPI_OPEN_EXCLUSIVE) | (unchecked ? LMPI_OPEN_UNCHECKED : 0);
     lmpi_dups_open(window, rank);
@@ -115,7 +117,9 @@ static int lock_all(struct lmpi_window *window, int assert)
         return MPI_ERR_ASSERT;
     if (window->of_memhandle || lmpi_window_is_accessing(window))
         return MPI_ERR_RMA_SYNC;
-    for (int i = 0; i < window->ranks && !unchecked; i++)
+    for (int i = 0; i < window->ranks && lmpi_process.one_node; i++)
+        (void)lmpi_target(window, i);
+    for (int i = lmpi_listed(window); i >= 0 && !unchecked; i = lmpi_listed_after(window, i))
         if (window->peer[i].control)
             lmpi_lock_enter(&window->peer[i], UCCS_LOCK_SHARED);
     window->open = LMPI_OPEN_LOCK_ALL | (unchecked ? LMPI_OPEN_UNCHECKED : 0);
@@ -129,14 +133,14 @@ static int unlock_all(struct lmpi_window *window)
     if (!(window->open & LMPI_OPEN_LOCK_ALL))
         return MPI_ERR_RMA_SYNC;
     const int status = lmpi_complete_threads(window, -1);
-    for (int i = 0; i < window->ranks && !(window->open & LMPI_OPEN_UNCHECKED); i++)
-        if (window->peer[i].control)
-            lmpi_lock_leave(&window->peer[i], UCCS_LOCK_SHARED);
-        else if (window->target[i].open & LMPI_OPEN_LATE)
-            lmpi_lock_leave(&window->peer[i], UCCS_LOCK_GUEST);
-    window->open = 0;
-    for (int i = 0; i < window->ranks; i++)
+    const bool held = !(window->open & LMPI_OPEN_UNCHECKED);
+    for (int i = lmpi_listed(window); i >= 0; i = lmpi_listed_after(window, i)) {
+        const bool late = window->target[i].open & LMPI_OPEN_LATE;
+        if (held && (late || window->peer[i].control))
+            lmpi_lock_leave(&window->peer[i], late ? UCCS_LOCK_GUEST : UCCS_LOCK_SHARED);
         window->target[i].open = 0;
+    }
+    window->open = 0;
     lmpi_dups_open(window, -1);
     return status;
 }
@@ -148,7 +152,8 @@ LMPI_TAKE(Win_unlock_all, lmpi_window_root, unlock_all(window), (win), MPI_Win w
 static inline int check_epoch(const struct lmpi_window *window, int rank)
 {
     unsigned open = window->open;
-    for (int i = 0; rank < 0 && i < window->ranks && !(open & LMPI_PASSIVE); i++)
+    for (int i = rank < 0 ? lmpi_listed(window) : -1; i >= 0 && !(open & LMPI_PASSIVE);
+         i = lmpi_listed_after(window, i))
         open |= window->target[i].open;
     if (rank >= 0)
         open |= window->target[rank].open;

@@ -27,7 +27,7 @@ static bool make_stream(struct stream *made, unsigned kind)
     if (made->stream)
         return true;
     if (!made->endpoint)
-        made->endpoint = calloc((size_t)lmpi_process.ranks, sizeof *made->endpoint);
+        made->endpoint = lmpi_rows_new(lmpi_process.ranks, sizeof(*made->endpoint));
     if (!made->pending && uccs_request_create(&made->pending) != UCCS_OK)
         return false;
     made->op.request = &made->pending;
@@ -81,7 +81,7 @@ void lmpi_streams_end(void)
             uccs_stream_release(gone->stream);
         if (gone->pending)
             uccs_request_release(&gone->pending);
-        free(gone->endpoint);
+        lmpi_rows_free(gone->endpoint, lmpi_process.ranks, sizeof(*gone->endpoint));
         *gone = (struct stream){0};
     }
 }
@@ -115,21 +115,26 @@ void lmpi_refusals_end(struct lmpi_window *window)
     window->refusals = 0;
 }
 
-/* Returns the kinds of the operations that a flush at these targets concerns. */
-static unsigned kinds_at(const struct lmpi_window *window, int first, int n)
+/* Returns the kinds of the operations that a flush at one target, or at all of them (-1), concerns. */
+static unsigned kinds_at(const struct lmpi_window *window, int rank)
 {
-    bool wait = false;
+    bool wait = rank >= 0 && window->target[rank].far_ops;
     if (window->has_dups && !window->of_memhandle)
         return __atomic_load_n(&lmpi_window_first(window)->kinds, __ATOMIC_RELAXED);
-    for (int i = first; i < first + n && window->has_remote && !wait; i++)
+    for (int i = rank < 0 && window->has_remote ? lmpi_listed(window) : -1; i >= 0 && !wait;
+         i = lmpi_listed_after(window, i))
         wait = window->target[i].far_ops;
     return wait ? 1u << window->kind : 0;
 }
 
 /* With many threads the marks stay: a thread must not find one gone while another still waits for the operations. */
-static void unmark_targets(struct lmpi_window *window, int first, int n)
+static void unmark_targets(struct lmpi_window *window, int rank)
 {
-    for (int i = first; i < first + n && !lmpi_process.any_thread; i++)
+    if (lmpi_process.any_thread)
+        return;
+    if (rank >= 0)
+        window->target[rank].far_ops = 0;
+    for (int i = rank < 0 ? lmpi_listed(window) : -1; i >= 0; i = lmpi_listed_after(window, i))
         window->target[i].far_ops = 0;
 }
 
@@ -147,7 +152,7 @@ static uccs_endpoint_t leads_to(const struct lmpi_window *window, unsigned kind,
 
 void lmpi_complete_local(const struct lmpi_window *window, int rank)
 {
-    unsigned kinds = kinds_at(window, rank < 0 ? 0 : rank, rank < 0 ? window->ranks : 1);
+    unsigned kinds = kinds_at(window, rank);
     for (unsigned kind = 0; kinds >> kind; kind++)
         if (kinds >> kind & 1)
             lmpi_stream_flush_local(kind, leads_to(window, kind, rank));
@@ -156,13 +161,12 @@ void lmpi_complete_local(const struct lmpi_window *window, int rank)
 /* At one target, or at all of them (-1). */
 static int flush_targets(struct lmpi_window *window, int rank, bool threads)
 {
-    int first = rank < 0 ? 0 : rank, n = rank < 0 ? window->ranks : 1;
-    unsigned kinds = kinds_at(window, first, n);
+    unsigned kinds = kinds_at(window, rank);
     if (!kinds)
         return MPI_SUCCESS;
     if (rank >= 0 && window->target[rank].far_ops == LMPI_FAR_ANSWERED)
         lmpi_complete_local(window, rank);
-    unmark_targets(window, first, n);
+    unmark_targets(window, rank);
     for (unsigned kind = 0; kinds >> kind; kind++)
         if (kinds >> kind & 1)
             lmpi_stream_flush(kind, threads, leads_to(window, kind, rank));

@@ -17,10 +17,11 @@ static uint64_t *near_word(const struct lmpi_peer *peer, size_t at)
 }
 
 /* Changes a word of another node. A failure means that the job is ending. */
-static void change_far_word(const struct lmpi_peer *peer, size_t at, enum uccs_atomic what, uint64_t operand)
+static void change_far_word(const struct lmpi_peer *peer, uccs_memory_t memory, size_t at, enum uccs_atomic what,
+                            uint64_t operand)
 {
     uint64_t old = 0;
-    int status = uccs_atomic64(lmpi_process.context, peer->endpoint, peer->memory, at, what, operand, 0, &old, 0);
+    int status = uccs_atomic64(lmpi_process.context, peer->endpoint, memory, at, what, operand, 0, &old, 0);
     if (status != UCCS_OK)
         lmpi_unreachable("a word", peer->world, status);
 }
@@ -31,7 +32,7 @@ void lmpi_word_add(const struct lmpi_peer *peer, size_t at, uint64_t value)
     if (word)
         __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST); /* acquire: lmpi_await of the peer */
     else
-        change_far_word(peer, at, UCCS_ATOMIC_ADD, value);
+        change_far_word(peer, peer->memory, peer->at + at, UCCS_ATOMIC_ADD, value);
 }
 
 void lmpi_word_store(const struct lmpi_peer *peer, size_t at, uint64_t value)
@@ -40,7 +41,15 @@ void lmpi_word_store(const struct lmpi_peer *peer, size_t at, uint64_t value)
     if (word)
         __atomic_store_n(word, value, __ATOMIC_RELEASE); /* acquire: lmpi_await of the peer */
     else
-        change_far_word(peer, at, UCCS_ATOMIC_SET, value);
+        change_far_word(peer, peer->memory, peer->at + at, UCCS_ATOMIC_SET, value);
+}
+
+void lmpi_post_store(const struct lmpi_peer *peer, int rank, uint64_t value)
+{
+    if (peer->posts.near)
+        __atomic_store_n(&peer->posts.near[rank], value, __ATOMIC_RELEASE); /* acquire: lmpi_await of the peer */
+    else
+        change_far_word(peer, peer->posts.memory, (size_t)rank * sizeof value, UCCS_ATOMIC_SET, value);
 }
 
 /* --- Waits that last */
@@ -48,9 +57,11 @@ void lmpi_word_store(const struct lmpi_peer *peer, size_t at, uint64_t value)
 /* Returns how far the window's ranks are apart in the world, or 0 when that differs. */
 static int stride_of(const struct lmpi_window *window)
 {
-    const int stride = window->ranks > 1 ? window->peer[1].world - window->peer[0].world : 1;
+    if (window->shift != LMPI_SCATTERED)
+        return 1;
+    const int first = lmpi_window_world(window, 0), stride = lmpi_window_world(window, 1) - first;
     for (int i = 2; i < window->ranks; i++)
-        if (window->peer[i].world - window->peer[i - 1].world != stride)
+        if (lmpi_window_world(window, i) - first != i * stride)
             return 0;
     return stride;
 }
@@ -62,7 +73,7 @@ static void describe_barrier(const struct lmpi_window *window, struct uccs_waiti
     what->stride = stride_of(window);
     if (what->stride <= 0)
         return;
-    what->rank = window->peer[0].world;
+    what->rank = lmpi_window_world(window, 0);
     what->ranks = window->ranks;
     what->place = siphash(window->key, &label, sizeof label);
     what->meeting = window->round;
@@ -76,7 +87,7 @@ static int begin_record(const struct lmpi_window *window, int rank)
     if (rank == LMPI_ALL)
         describe_barrier(window, &what);
     else if (rank >= 0)
-        what.rank = window->peer[rank].world;
+        what.rank = lmpi_window_world(window, rank);
     return uccs_waiting_begin(&what, LONG * 1e-9);
 }
 
@@ -106,7 +117,7 @@ void lmpi_barrier(struct lmpi_window *window)
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     for (int k = 0; 1ll << k < ranks; k++) {
         int to = (int)(((long long)window->rank + (1ll << k)) % ranks);
-        lmpi_word_store(&window->peer[to], LMPI_WORD(round) + (size_t)k * sizeof(uint64_t), number);
+        lmpi_word_store(lmpi_peer(window, to), LMPI_WORD(round) + (size_t)k * sizeof(uint64_t), number);
         lmpi_await(&mine->round[k], number, window, LMPI_ALL);
     }
 }
@@ -117,7 +128,7 @@ void lmpi_lock_late(struct lmpi_window *window, int rank)
     struct lmpi_target *target = &window->target[rank];
     pthread_mutex_lock(&lock);
     if (!(target->open & LMPI_OPEN_LATE)) {
-        if (!(window->open & LMPI_OPEN_UNCHECKED) && !window->peer[rank].control)
+        if (!(window->open & LMPI_OPEN_UNCHECKED))
             lmpi_lock_enter(&window->peer[rank], UCCS_LOCK_GUEST);
         __atomic_store_n(&target->open, target->open | LMPI_OPEN_LATE, __ATOMIC_RELEASE); /* acquire: lmpi_mark_far */
     }

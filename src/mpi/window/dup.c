@@ -22,8 +22,11 @@ static void open_child(struct lmpi_window *child, int rank)
     child->open = first->open;
     if (child->target == first->target)
         return;
-    for (int i = rank < 0 ? 0 : rank; i < (rank < 0 ? first->ranks : rank + 1); i++)
+    for (int i = rank < 0 ? lmpi_listed(first) : rank; i >= 0; i = rank < 0 ? lmpi_listed_after(first, i) : -1) {
         child->target[i].open = first->target[i].open;
+        if (child->target[i].open)
+            lmpi_target_list(child, i);
+    }
 }
 
 void lmpi_dups_open_slow(struct lmpi_window *window, int rank)
@@ -34,28 +37,27 @@ void lmpi_dups_open_slow(struct lmpi_window *window, int rank)
     pthread_mutex_unlock(&lock);
 }
 
-static bool has_far(const struct lmpi_window *window)
-{
-    bool far = false;
-    for (int i = 0; i < window->ranks && !far; i++)
-        far = window->target[i].memory && !window->target[i].local;
-    return far;
-}
-
 void lmpi_window_set_kind(struct lmpi_window *window, unsigned kind)
 {
     const struct lmpi_window *first = lmpi_window_first(window);
     if (kind == window->kind)
         return;
-    bool far = has_far(window);
-    for (int i = 0; i < window->ranks && far; i++)
-        if (!lmpi_endpoint_along(kind, first->peer[window->of_first ? 0 : i].world))
+    const bool far = window->of_memhandle ? window->has_remote : !lmpi_process.one_node;
+    for (int i = far ? lmpi_listed(window) : -1; i >= 0; i = lmpi_listed_after(window, i))
+        if (!lmpi_endpoint_along(kind, lmpi_window_world(first, window->of_first ? 0 : i)))
             return;
     lmpi_complete_threads(window, -1);
-    for (int i = 0; i < window->ranks && far; i++)
-        window->target[i].endpoint = lmpi_endpoint_along(kind, first->peer[window->of_first ? 0 : i].world);
+    for (int i = far ? lmpi_listed(window) : -1; i >= 0; i = lmpi_listed_after(window, i))
+        window->target[i].endpoint = lmpi_endpoint_along(kind, lmpi_window_world(first, window->of_first ? 0 : i));
     window->op = !far ? 0 : first->refusals ? first->op : lmpi_stream_op(kind);
     window->kind = (uint8_t)kind;
+}
+
+static void free_targets(struct lmpi_window *child)
+{
+    lmpi_rows_free(child->targets, child->capacity, sizeof(*child->targets));
+    child->targets = 0;
+    child->capacity = 0;
 }
 
 void lmpi_child_drop(struct lmpi_window *child)
@@ -64,13 +66,10 @@ void lmpi_child_drop(struct lmpi_window *child)
         __atomic_fetch_sub(child->counted, 1, __ATOMIC_RELEASE); /* acquire: is_mapped in handles.c */
     if (child->info != MPI_INFO_NULL)
         PMPI_Info_free(&child->info);
-    if (child->of_memhandle) { /* windows of handles come and go, so they keep their targets */
+    if (child->of_memhandle) /* windows of handles come and go, so they keep their targets */
         memset(&child->targets[child->rank], 0, sizeof *child->targets);
-    } else {
-        free(child->targets);
-        child->targets = 0;
-        child->capacity = 0;
-    }
+    else
+        free_targets(child);
     lmpi_window_drop(child);
 }
 
@@ -78,15 +77,10 @@ static bool reserve_targets(struct lmpi_window *child, int ranks)
 {
     if (child->capacity >= ranks)
         return true;
-    free(child->targets);
-    child->capacity = 0;
-    child->targets = 0;
-    void *made = 0;
-    if (posix_memalign(&made, 64, (size_t)ranks * sizeof *child->targets))
-        return false;
-    child->targets = memset(made, 0, (size_t)ranks * sizeof *child->targets);
-    child->capacity = ranks;
-    return true;
+    free_targets(child);
+    child->targets = lmpi_rows_new(ranks, sizeof(*child->targets));
+    child->capacity = child->targets ? ranks : 0;
+    return child->targets;
 }
 
 struct lmpi_window *lmpi_child_new(struct lmpi_window *parent, MPI_Info info)
@@ -101,9 +95,14 @@ struct lmpi_window *lmpi_child_new(struct lmpi_window *parent, MPI_Info info)
     struct lmpi_target *targets = child->targets;
     MPI_Win handle = child->handle;
     int capacity = child->capacity;
+    uccs_memory_t posts = child->posts;
     *child = *parent;
+    child->posts = posts;
     child->targets = child->target = targets;
     child->capacity = capacity;
+    child->holder = child;
+    child->listed = 0;
+    child->has_remote = false;
     child->handle = handle;
     child->parent = first;
     child->children = 0;
@@ -134,7 +133,7 @@ void lmpi_child_join(struct lmpi_window *child)
     struct lmpi_window *first = child->parent;
     pthread_mutex_lock(&lock);
     if (!first->has_dups) {
-        for (int i = 0; i < first->ranks; i++)
+        for (int i = lmpi_listed(first); i >= 0; i = lmpi_listed_after(first, i))
             if (first->target[i].far_ops) /* what may be under way already */
                 __atomic_fetch_or(&first->kinds, 1u << first->kind, __ATOMIC_RELAXED);
         first->has_dups = true;
@@ -186,14 +185,10 @@ static int dup_window(struct lmpi_window *window, MPI_Info info, MPI_Win *newwin
     struct lmpi_window *made = lmpi_child_new(window, info);
     if (!made)
         return MPI_ERR_NO_MEM;
-    struct lmpi_target *source = window->target;
-    bool mapped = true;
-    for (int i = 0; i < window->ranks && mapped; i++)
-        mapped = source[i].local || !source[i].memory;
-    if (mapped)
-        made->target = source;
-    else
-        memcpy(made->target, source, (size_t)window->ranks * sizeof *source);
+    if (lmpi_process.one_node) {
+        made->holder = window->holder;
+        made->target = window->target;
+    }
     lmpi_window_set_kind(made, lmpi_info_kind(info, window->kind));
     lmpi_child_join(made);
     *newwin = made->handle;

@@ -2,6 +2,7 @@
 #include "mpi/core/process.h"
 #include "mpi/core/real.h"
 #include "mpi/memory/block.h"
+#include "mpi/window/control.h"
 #include "mpi/window/window.h"
 
 #include <limits.h>
@@ -126,10 +127,10 @@ static void add_kind(MPI_Info info, unsigned kind)
 /* The same of what the window's creation has decided. */
 static void add_creation(MPI_Info info, const struct lmpi_window *window)
 {
-    const struct lmpi_window *first = lmpi_window_first(window);
+    struct lmpi_window *first = lmpi_window_first(window);
     const bool pieces = window->flavor == MPI_WIN_FLAVOR_SHARED && !window->of_first;
     char text[24];
-    snprintf(text, sizeof text, "%u", (unsigned)first->peer[first->rank].ids);
+    snprintf(text, sizeof text, "%u", (unsigned)lmpi_peer(first, first->rank)->ids);
     PMPI_Info_set(info, LMPI_NOTIFY_IDS, text);
     PMPI_Info_set(info, "alloc_shared_noncontig", pieces ? "true" : "false");
     if (!first->own_block || window->of_memhandle)

@@ -138,7 +138,9 @@ static void free_window(struct lmpi_window *window)
 {
     if (window->handle != MPI_WIN_NULL)
         lmpi_real.Win_free(&window->handle);
-    free(window->targets);
+    if (window->posts)
+        uccs_memory_release(window->posts);
+    lmpi_rows_free(window->targets, window->capacity, sizeof(*window->targets));
     free(window);
 }
 

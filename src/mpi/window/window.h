@@ -4,13 +4,17 @@
  * names, attributes, error handlers and MPI_WIN_NULL are the MPI's business. This library keeps what is ours by that
  * handle.
  *
- * Threads: window objects do not change while operations run, but for `open` and `used`, which only calls of
- * synchronisation and operations of the program's own order write. */
+ * A window has a row for each rank, in memory that takes pages when they are touched; peers.c fills the row when this process first needs the
+ * rank. So a window costs what it uses, and to make one takes no list of ranks.
+ *
+ * Threads: window objects do not change while operations run, but for `open` and `far_ops`, which only calls of
+ * synchronisation and operations of the program's own order write, and for rows that are filled. */
 #ifndef MPI_WINDOW_WINDOW_H
 #define MPI_WINDOW_WINDOW_H
 
 #include "mpi/core/real.h"
 
+#include <limits.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +29,7 @@ enum {
     LMPI_OPEN_UNCHECKED = 8, /* with MPI_MODE_NOCHECK: nothing is to be given back */
     LMPI_OPEN_FENCE = 16,    /* of all targets: MPI_Win_fence */
     LMPI_OPEN_LOCK_ALL = 32, /* of all targets: MPI_Win_lock_all */
-    LMPI_OPEN_LATE = 64      /* of another node, under MPI_Win_lock_all: its lock is entered */
+    LMPI_OPEN_LATE = 64      /* first used under MPI_Win_lock_all: its lock is entered */
 };
 enum { LMPI_PASSIVE = LMPI_OPEN_SHARED | LMPI_OPEN_EXCLUSIVE | LMPI_OPEN_LOCK_ALL };
 
@@ -36,8 +40,8 @@ enum {
 
 struct lmpi_target { /* one cache line */
     char *near;      /* its memory as this process maps it, or null */
-    size_t bytes;
-    uint32_t unit; /* of displacements */
+    size_t bytes;    /* 0 before the row is filled, so that operations find it out of range; release: peers.c */
+    uint32_t unit;   /* of displacements */
     uint8_t open;
     uint8_t far_ops; /* operations that a flush must wait for may be under way: LMPI_FAR_... */
     uint8_t direct;  /* the processor's atomics on `near` are in one domain with the substrate's accumulates */
@@ -45,17 +49,27 @@ struct lmpi_target { /* one cache line */
     uccs_memory_t memory;
     size_t offset; /* of the window's memory in it */
     uccs_endpoint_t endpoint;
-    char *base;    /* address of the window's memory in its owner */
-    uint8_t local; /* on this node: operations are complete when they return */
-    uint8_t unused[7];
+    char *base;      /* address of the window's memory in its owner */
+    uint8_t local;   /* on this node: operations are complete when they return */
+    uint8_t reached; /* the row is filled; release: peers.c */
+    uint8_t listed;
+    uint32_t next; /* 1 + the next rank of the window's list; 0: none */
 };
 _Static_assert(sizeof(struct lmpi_target) == 64, "a target is one cache line");
 
 struct lmpi_control; /* words by which the ranks of a window meet: window/control.h */
 
+/* Words of a rank that others change. */
+struct lmpi_words {
+    uint64_t *near; /* as this process maps them, or null */
+    uccs_memory_t memory;
+};
+
 struct lmpi_peer {
     struct lmpi_control *control; /* as this process maps it, or null */
-    uccs_memory_t memory;         /* that holds the control at offset 0 */
+    uccs_memory_t memory;         /* that holds the control at offset `at`; of all windows */
+    size_t at;
+    struct lmpi_words posts, notices; /* reached at first use */
     uccs_endpoint_t endpoint;
     uint64_t posts_taken; /* of its MPI_Win_post calls, those that our MPI_Win_start calls have used */
     uint64_t posts_made;  /* of ours to it */
@@ -74,14 +88,19 @@ struct lmpi_ranks {
 
 struct lmpi_window {
     struct lmpi_target *target;
+    struct lmpi_window *holder; /* whose targets these are: this window, or of a duplicate the parent */
+    uint32_t
+        listed; /* 1 + the first rank of the list of those that may be open or have operations under way; 0: none */
     int ranks, rank;
+    int shift;            /* ranks in the world are those of the window and this; LMPI_SCATTERED: they are not */
     uint8_t open;         /* LMPI_OPEN_FENCE, LMPI_OPEN_LOCK_ALL */
     uint8_t kind;         /* LMPI_THREAD, LMPI_ORDERED */
     uint8_t has_dups;     /* it has duplicates or windows of memory handles, or is one */
     uint8_t of_memhandle; /* of a memory handle: it has one target, and no locks and epochs of its own */
     uint8_t promised;     /* LATERAL_CHECK: accumulates are to be intrinsic */
     uint8_t marked;       /* the program has named it or given it attributes */
-    uint8_t has_remote;   /* some rank is on another node */
+    uint8_t reserved;     /* there is room for it in this rank's table */
+    uint8_t has_remote;   /* a rank on another node has been reached */
     int flavor;           /* MPI_WIN_FLAVOR_... */
     int model;
     int unit; /* the attributes of this process */
@@ -89,7 +108,10 @@ struct lmpi_window {
     void *base;
     MPI_Win handle;
     struct lmpi_peer *peer;
-    uccs_memory_t own;                         /* memory that this process has given to the window, or null */
+    uccs_memory_t own;     /* memory that this process has given to the window, or null */
+    uccs_memory_t posts;   /* counts of each rank's posts to this one, zero between two windows that use the object */
+    uccs_memory_t notices; /* words of this rank's notifications, or null */
+    uint32_t slot;         /* 1 + that of the window's control in this rank's table; 0: none */
     struct lmpi_block *own_block;              /* of an allocated window: whose memory this is; else null */
     unsigned attached_empty;                   /* of a dynamic window: ranges without bytes; atomic, relaxed */
     bool of_first;                             /* all bytes lie in the memory of rank 0 */
@@ -114,11 +136,23 @@ struct lmpi_window {
     unsigned kinds;                 /* of its and its children's operations to other nodes, a bit for each; atomic or */
 };
 
+#define LMPI_SCATTERED INT_MIN
+
+/* Go through the ranks that may be open or have operations under way; -1: no more. Others may be added meanwhile. */
+static inline int lmpi_listed(const struct lmpi_window *window)
+{
+    return (int)__atomic_load_n(&window->holder->listed, __ATOMIC_ACQUIRE) - 1; /* release: lmpi_target_list */
+}
+static inline int lmpi_listed_after(const struct lmpi_window *window, int rank)
+{
+    return (int)window->target[rank].next - 1;
+}
+
 /* Return whether an epoch is open that is none of MPI_Win_fence: by MPI_Win_start or a lock; or by MPI_Win_post too. */
 static inline bool lmpi_window_is_accessing(const struct lmpi_window *window)
 {
     bool open = (window->open & LMPI_OPEN_LOCK_ALL) || window->started;
-    for (int i = 0; i < window->ranks && !open; i++)
+    for (int i = lmpi_listed(window); i >= 0 && !open; i = lmpi_listed_after(window, i))
         open = window->target[i].open != 0;
     return open;
 }
@@ -185,7 +219,7 @@ static inline void lmpi_window_mark(MPI_Win handle)
 void lmpi_window_add(struct lmpi_window *window);
 void lmpi_window_remove(struct lmpi_window *window);
 
-/* Returns a window of which `handle`, `targets` and `capacity` count alone, or null without memory. The handle is MPI_WIN_NULL, after a
+/* Returns a window of which `handle`, `posts`, `targets` and `capacity` count alone, or null without memory. The handle is MPI_WIN_NULL, after a
  * line under LATERAL_MPI=verbose, when the MPI makes none. Any thread. */
 struct lmpi_window *lmpi_window_new(void);
 /* Ends the program's handle and takes the window out of the table. Returns a code of the MPI: a delete callback may refuse. */
@@ -279,7 +313,7 @@ void lmpi_info_merge(MPI_Info into, MPI_Info from);
 int lmpi_info_ids(MPI_Info info);
 
 /* ---- dup.c: children of a window, its duplicates and its windows of memory handles. The parent's locks and epochs hold for the children;
- * each has a configuration of its own. Duplicates of a window whose ranks are all mapped share its targets.
+ * each has a configuration of its own. In a job on one node duplicates share the parent's targets.
  *
  * Any thread makes and frees children; locks and epochs change on one thread at a time, as MPI demands. ---- */
 
