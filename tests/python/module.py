@@ -248,6 +248,11 @@ def requests(me, n):
     assert (got == np.arange(64) + me).all() and first.test() and second.test()
     both.free()
     shmem.barrier_all()
+    shmem.put_nbe(a, np.arange(64) + 7 * me, to)                # nobody holds the request: it waits when it goes
+    shmem.put(a[::2], memoryview(np.arange(64) + me)[::2], to)  # a buffer with gaps
+    shmem.barrier_all()
+    assert a[::2].tolist() == [i + before for i in range(0, 64, 2)] and a[1::2].tolist() == [i + 7 * before for i in range(1, 64, 2)]
+    shmem.barrier_all()
     with shmem.Counter() as counter:
         for i in range(8):
             counter.put(a[i:i + 1], np.array([i + 100]), to)

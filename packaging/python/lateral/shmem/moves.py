@@ -2,29 +2,32 @@
 import numpy as np
 from numpy import ndarray
 
-from lateral.shmem.core import SIGNAL_SET, _c, _data, _diff, _int, _pe, _ptr, _size, _state, _u64
+from lateral.shmem.core import _HEAD, SIGNAL_SET, _c, _data, _diff, _field, _int, _pe, _ptr, _size, _state, _u64
 from lateral.shmem.memory import _array, _element, _is_accessible, _is_ours, _not_contiguous, _symmetric
 
 _U64 = np.dtype("u8")
 _SIZES = (1, 2, 4, 8, 16)
 
 
-def _pair(call, dest, source, puts):
-    """Addresses and length of a move of all of source (puts) or of dest."""
+def _pair(call, dest, source, puts, gaps=False):
+    """Addresses and length of a move of all of source (puts) or of dest. None where the caller moves arrays with gaps, and one has them."""
     if not isinstance(dest, ndarray):
         dest = _array(dest)
     if not isinstance(source, ndarray):
         source = _array(source)
     if not (dest.flags.c_contiguous and source.flags.c_contiguous):
-        _not_contiguous()
+        return None if gaps else _not_contiguous()
     if dest.dtype is not source.dtype:
         _same_type(call, dest, source)
-    moved, room = (source.nbytes, dest.nbytes) if puts else (dest.nbytes, source.nbytes)
-    if not puts and not dest.flags.writeable:
-        raise ValueError(f"{call}: dest is read-only")
+    if puts:
+        moved, room = source.nbytes, dest.nbytes
+    else:
+        moved, room = dest.nbytes, source.nbytes
+        if not dest.flags.writeable:
+            raise ValueError(f"{call}: dest is read-only")
     if moved > room:
         raise ValueError(f"{call}: {(source if puts else dest).size} elements do not fit: dest has {dest.size}, source {source.size}")
-    return _data(dest), _data(source), moved
+    return _field(id(dest) + _HEAD).value, _field(id(source) + _HEAD).value, moved      # as _data, without its calls
 
 
 def _same_type(call, dest, source):
@@ -42,10 +45,10 @@ def _mover(name, text, *kinds):
     steps = {}                                              # iput or iget, by the size of an element and whether there is a context
 
     def call(dest, source, pe, ctx=None, *more):
-        if isinstance(dest, ndarray) and isinstance(source, ndarray) and not (dest.flags.c_contiguous and source.flags.c_contiguous) \
-                and dest.ndim == source.ndim == 1 and dest.itemsize in _SIZES:
-            return strided(dest, source, pe, ctx, *more)
-        to, at, size = _pair(name, dest, source, puts)
+        pair = _pair(name, dest, source, puts, True)
+        if pair is None:
+            return strided(_array(dest), _array(source), pe, ctx, *more)
+        to, at, size = pair
         far = to if puts else at
         if far not in _state.blocks and not _is_ours(far):
             _symmetric(dest if puts else source, name, "dest" if puts else "source")
@@ -53,11 +56,13 @@ def _mover(name, text, *kinds):
             return in_ctx(ctx.handle, to, at, size, _pe(pe, name, ctx.pes))
         if not 0 <= pe < _state.pes:
             _pe(pe, name)
-        return plain(to, at, size, pe, *more)
+        return plain(to, at, size, pe, *more) if more else plain(to, at, size, pe)
 
     def strided(dest, source, pe, ctx, *more):
         """By iput or iget. The standard has no form of them that quiet completes: that one is complete when it returns."""
         to_count, at_count, item = dest.size, source.size, dest.itemsize
+        if not (dest.ndim == source.ndim == 1 and item in _SIZES):
+            _not_contiguous()
         count = at_count if puts else to_count
         if dest.dtype is not source.dtype:
             _same_type(name, dest, source)

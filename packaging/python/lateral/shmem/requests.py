@@ -1,12 +1,13 @@
 """Requests and counters."""
 
-from lateral.shmem.core import _address, _c, _int, _long, _pe, _ptr, _size
-from lateral.shmem.memory import _symmetric
+from lateral.shmem.core import _address, _c, _int, _long, _pe, _ptr, _size, initialized
+from lateral.shmem.memory import _is_ours, _symmetric
 from lateral.shmem.moves import _mover, _pair
 
 
 class Request:
-    """Tracks operations: those that name it are complete when it is. merge makes one of many."""
+    """Tracks operations: those that name it are complete when it is. merge makes one of many. One that nobody holds any more waits, so that
+    its arrays outlive its operations."""
 
     def __init__(self):
         self._handle, self._alive = _ptr(), []
@@ -41,6 +42,10 @@ class Request:
     def __exit__(self, *_):
         self.free()
 
+    def __del__(self):
+        if self._handle and initialized():
+            self.free()
+
     def _track(self, *arrays):
         self._alive += arrays
         return _address(self._handle)
@@ -73,13 +78,15 @@ class Counter:
     def put(self, dest, source, pe):
         """A put; when its data has arrived there, that PE's counter goes up by 1."""
         to, at, size = _pair("Counter.put", dest, source, True)
-        _symmetric(dest, "Counter.put")
+        if not _is_ours(to):
+            _symmetric(dest, "Counter.put")
         _c("x_putmem_ct", None, _ptr, _ptr, _ptr, _size, _int)(self._handle.value, to, at, size, _pe(pe, "Counter.put"))
 
     def get(self, dest, source, pe):
         """A get; that PE's counter goes up by 1 when its data has been read."""
         to, at, size = _pair("Counter.get", dest, source, False)
-        _symmetric(source, "Counter.get", "source")
+        if not _is_ours(at):
+            _symmetric(source, "Counter.get", "source")
         _c("x_getmem_ct", None, _ptr, _ptr, _ptr, _size, _int)(self._handle.value, to, at, size, _pe(pe, "Counter.get"))
 
     def add(self, pe, weight=1):
