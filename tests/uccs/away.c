@@ -1,5 +1,5 @@
 /* Memory that the node does not map is put and got while its owner makes no call, where the kernel copies between processes; and
- * what comes back when the owner has unmapped it.
+ * what comes back when the owner has unmapped it; and it changes while its owner computes and polls in turns.
  * pes: 2
  * env: LATERAL_PROGRESS=poll
  */
@@ -59,6 +59,32 @@ static void test_unmapped(uccs_endpoint_t next)
     munmap(pages, PAGE);
 }
 
+/* Both processes add to a word of each, computing and polling in turns: no addition is lost, and each sees what it follows. */
+static void test_turns(uccs_endpoint_t next, int adds)
+{
+    uccs_memory_t own, all[2];
+    uccs_endpoint_t self = check_endpoint(context, me);
+    volatile int64_t *words = calloc(2, sizeof *words);
+    OK(uccs_memory_register(context, (void *)words, 2 * sizeof *words, &own));
+    check_share(context, own, all);
+    for (int64_t i = 0, old = 0, got = 0; i < adds; i++) {
+        OK(uccs_atomic64(context, i % 2 ? self : next, all[i % 2 ? me : next_pe], 0, UCCS_ATOMIC_ADD, 1, 0, &old, 0));
+        CHECK(old >= i / 2);
+        OK(uccs_put(next, all[next_pe], 8, &i, 8, 0));
+        OK(uccs_get(next, all[next_pe], 8, &got, 8, 0));
+        CHECK_EQ(got, i);
+        for (volatile int64_t work = 0; work < i % 7 * 500; work++)
+            if (i % 3 == 0 && work % 50 == 0)
+                uccs_progress();
+    }
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    CHECK_EQ(words[0], adds);
+    CHECK_EQ(words[1], adds - 1);
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_endpoint_release(self));
+    free((void *)words);
+}
+
 int main(void)
 {
     static struct where wheres[2];
@@ -94,5 +120,6 @@ int main(void)
     OK(uccs_barrier(UCCS_GROUP_WORLD));
     if (both == 2)
         test_unmapped(next);
+    test_turns(next, 20000);
     return check_pass();
 }

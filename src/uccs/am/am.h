@@ -203,6 +203,10 @@ int uccs_remote_start(struct uccs_stream *stream, const struct uccs_access *acce
 /* Waits for a request of the caller's, which has no parent. Returns `status`, or the failure of a part when it is UCCS_OK. */
 int uccs_remote_finish(const struct uccs_request *all, const int *failure, int status);
 
+/* Does an operation on memory that the kernel reaches: by its copy, or by the owner if that polls at the moment (call.c).
+ * Returns UCCS_OK or an error. */
+int uccs_call_or_copy(const struct uccs_access *access);
+
 /* The handler at the target, in the library's own context. */
 void uccs_remote_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
 

@@ -203,6 +203,39 @@ bool uccs_am_user_waits(void);
  * wait. Returns how many it handled. */
 int uccs_am_look_inner(void);
 
+/* --- Operations that the owner of the memory executes (remote.c, call.c) */
+
+struct uccs_remote_call {
+    struct uccs_accumulate_op what;
+    uint64_t offset; /* generation 0: an address */
+    uint32_t slot, generation;
+    int32_t status;  /* the owner's answer */
+    uint16_t copies; /* 1: a put or get */
+    uint16_t wanted; /* 1: the old values are */
+};
+
+/* Executes it at the owner. Stores the old values if they are wanted. Returns a status. */
+int uccs_call_execute(const struct uccs_remote_call *call, const void *operand, void *old);
+
+/* Of the slot in which origins leave calls. */
+enum uccs_call_state {
+    UCCS_CALL_SHUT,
+    UCCS_CALL_OPEN,
+    UCCS_CALL_TAKEN,
+    UCCS_CALL_POSTED,
+    UCCS_CALL_RUNNING,
+    UCCS_CALL_DONE
+};
+
+int uccs_call_serve_slow(void);
+
+/* Opens this PE's slot, or executes the call in it. Returns 1 when it has executed one, else 0. Each round of progress calls it. */
+static inline int uccs_call_serve(void)
+{
+    const uint32_t state = atomic_load_relaxed(&uccs_pe_shared_mine()->call.state);
+    return lat_unlikely(state == UCCS_CALL_SHUT || state == UCCS_CALL_POSTED) ? uccs_call_serve_slow() : 0;
+}
+
 /* --- To and from other nodes (far.c) */
 
 /* Handled messages of one thread of a PE, which that PE is told of at once. */

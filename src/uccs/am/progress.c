@@ -80,7 +80,7 @@ static bool round_of(int what, uint64_t contexts, int *handlers)
 {
     if (what & UCCS_AM_USERS)
         (void)uccs_progress_look();
-    int collected = uccs_bounce_collect();
+    int collected = uccs_bounce_collect() + uccs_call_serve();
     struct uccs_am_found found = poll_contexts(what, contexts);
     *handlers = found.users;
     return collected + found.users + found.own > 0;
@@ -139,7 +139,7 @@ static void rest_after(bool found, struct uccs_wait *wait)
 static lat_cold void serve_inner(struct uccs_wait *wait)
 {
     int found = uccs_progress_poll(UCCS_PROGRESS_LOOK);
-    found += uccs_bounce_collect() + uccs_am_look_inner();
+    found += uccs_bounce_collect() + uccs_call_serve() + uccs_am_look_inner();
     rest_after(found, wait);
 }
 
@@ -160,7 +160,7 @@ void uccs_am_serve_replies(struct uccs_wait *wait)
     (void)uccs_progress_poll(UCCS_PROGRESS_LOOK); /* credits of other nodes */
     struct uccs_am_found found = uccs_am_look(allowed & UCCS_AM_USERS, UINT64_MAX);
     /* The receiver of the reply may be in a handler that waits for a one-sided operation to be executed here. */
-    rest_after(uccs_bounce_collect() + uccs_am_look_inner() + found.users > 0, wait);
+    rest_after(uccs_bounce_collect() + uccs_call_serve() + uccs_am_look_inner() + found.users > 0, wait);
 }
 
 void uccs_am_drain(void)

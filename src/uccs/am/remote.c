@@ -1,15 +1,9 @@
-#include "uccs/am/am.h"
-
-#include <string.h>
+#include "uccs/am/inner.h"
 
 /* The head of the block. The operand follows it, then the old values, when they are wanted. */
 struct call {
-    struct uccs_accumulate_op what;
-    bool copies;
-    int32_t status;  /* the target's answer */
-    uint64_t offset; /* generation 0: an address */
-    uint32_t slot, generation;
-    char *result;                    /* not null: the old values are wanted. These are the origin's alone */
+    struct uccs_remote_call at;
+    char *result;                    /* these are the origin's alone */
     int *failure;                    /* takes an error; may be null */
     struct uccs_request *done;       /* completes when the old values are here; may be null */
     struct uccs_stream_thread *part; /* counts the call while it is under way; may be null */
@@ -19,34 +13,17 @@ struct call {
 
 static char *old_values(struct call *call)
 {
-    return (char *)(call + 1) + uccs_accumulate_operand(&call->what);
+    return (char *)(call + 1) + uccs_accumulate_operand(&call->at.what);
 }
 
 /* --- At the target */
-
-static int execute_call(struct call *call)
-{
-    const size_t bytes = uccs_accumulate_bytes(&call->what);
-    char *here = (char *)(uintptr_t)call->offset, *old = call->result ? old_values(call) : 0;
-    int status = call->generation
-                     ? uccs_region_find(uccs_region_id(call->slot, call->generation), call->offset, bytes, &here)
-                     : UCCS_OK;
-    if (status != UCCS_OK)
-        return status;
-    if (call->copies) {
-        memcpy(old ? old : here, old ? here : (char *)(call + 1), bytes);
-        return UCCS_OK;
-    }
-    const struct uccs_accumulate_target place = {uccs_core.me, UCCS_DOMAIN_LOCKED, (uintptr_t)here, here, 0};
-    return uccs_accumulate_apply(&call->what, &place, call + 1, old);
-}
 
 void uccs_remote_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)
 {
     struct call *call = (struct call *)token->block->payload;
     (void)payload, (void)length, (void)argument;
-    call->status = execute_call(call);
-    token->block->failed = call->status != UCCS_OK;
+    call->at.status = uccs_call_execute(&call->at, call + 1, old_values(call));
+    token->block->failed = call->at.status != UCCS_OK;
 }
 
 /* --- At the origin */
@@ -54,16 +31,16 @@ void uccs_remote_arrived(uccs_am_token_t token, const void *payload, size_t leng
 static void end_call(struct uccs_bounce *block)
 {
     struct call *call = (struct call *)block->payload;
-    const bool failed = call->status != UCCS_OK;
+    const bool failed = call->at.status != UCCS_OK;
     if (call->result && !failed)
-        memcpy(call->result, old_values(call), uccs_accumulate_bytes(&call->what));
+        memcpy(call->result, old_values(call), uccs_accumulate_bytes(&call->at.what));
     if (call->done)
         uccs_request_finish(call->done, failed);
     if (call->part)
         uccs_deferred_end(call->part, failed && !call->done && !block->request);
     if (failed && call->failure)
         atomic_store_relaxed(call->failure,
-                             call->status); /* the request's count, which drops behind this, publishes it */
+                             call->at.status); /* the request's count, which drops behind this, publishes it */
 }
 
 /* Returns null when no room can come, or with `nowait` when there is none now. */
@@ -118,11 +95,12 @@ static int post_call(struct uccs_stream *stream, const struct uccs_access *acces
     if (!block)
         return later->nowait ? UCCS_AGAIN : UCCS_ERR_NO_MEMORY;
     struct call *call = (struct call *)block->payload;
-    *call = (struct call){.what = access->what,
-                          .copies = access->copies,
-                          .offset = access->offset + (memory->generation ? 0 : memory->address),
-                          .slot = memory->slot,
-                          .generation = memory->generation,
+    *call = (struct call){.at = {.what = access->what,
+                                 .copies = access->copies,
+                                 .wanted = access->result != 0,
+                                 .offset = access->offset + (memory->generation ? 0 : memory->address),
+                                 .slot = memory->slot,
+                                 .generation = memory->generation},
                           .result = access->result,
                           .part = stream ? uccs_deferred_begin(stream) : 0};
     if (operand)

@@ -32,6 +32,12 @@ struct uccs_stripe {
     cache_aligned uint32_t lock; /* 0: free. Taken by an acquire exchange, freed by a release store */
 };
 
+/* A short operation that its origin leaves to the owner of the memory (am/call.c, which knows the rest). */
+struct uccs_call_slot {
+    cache_aligned uint32_t state;
+    char rest[3 * CACHE_LINE - sizeof(uint32_t)];
+};
+
 /* Counts the owner's messages of one context and sending thread that other PEs have handled. They add to it (release)
  * after the handler, and the owner's flush loads it (acquire). It only grows, so a flush compares it with the number of
  * messages sent. */
@@ -60,6 +66,7 @@ struct uccs_pe_shared {
         wanting; /* of node index 0: number of PEs that are `wants_rings`; relaxed, fences in doorbell.h */
     cache_aligned struct uccs_registration registrations[PE_SHARED_REGISTRATIONS];
     struct uccs_stripe stripes[PE_SHARED_STRIPES];
+    struct uccs_call_slot call;
     uint32_t open
         [PE_SHARED_CONTEXTS]; /* enum uccs_rings_state of its rings; the formatter uses cas, then release; others acquire */
     uint32_t

@@ -56,11 +56,8 @@ static int access_piece(struct uccs_stream *stream, const struct uccs_access *a,
         memcpy(a->operand ? piece->near : a->result, a->operand ? a->operand : piece->near, a->what.n);
         return UCCS_OK;
     }
-    if (!piece->near && !uccs_cma_reaches(memory))
-        return uccs_remote_start(stream, a, later);
-    if (a->copies)
-        return a->operand ? uccs_cma_put(memory, a->offset, a->operand, a->what.n)
-                          : uccs_cma_get(memory, a->offset, a->result, a->what.n);
+    if (!piece->near)
+        return uccs_cma_reaches(memory) ? uccs_call_or_copy(a) : uccs_remote_start(stream, a, later);
     const struct uccs_accumulate_target place = {memory->owner, piece->mapped ? UCCS_DOMAIN_CPU : UCCS_DOMAIN_LOCKED,
                                                  memory->address + a->offset, piece->near, memory};
     return uccs_accumulate_apply(&a->what, &place, a->operand, a->result);
