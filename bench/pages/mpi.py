@@ -12,13 +12,13 @@ on MPICH is held against an Open MPI there.
 What is behind, and why:
 
 - Created and dynamic windows on a node, on memory that the program brought: the layer's operation is done when it returns, whatever the
-  target does. It reaches memory that is not mapped by a copy of the kernel, a system call that takes 1.3 to 1.5 us here, as it does for
-  Open MPI 4's put; an atomic takes two, to read and to write. The MPIs that take .25 us leave the operation to the target's
+  target does. A target that polls at that moment executes a short one; else the kernel copies, a system call as of Open MPI 4's put, and two for an
+  atomic. The MPIs leave the operation to the target's
   next call of the MPI: where the target computes for a second, they take a second. Windows on memory of MPI_Alloc_mem are as fast as allocated ones.
 - An accumulate of words that lie apart: each word is an atomic of the processor, 5 ns, so that a fetch_and_op on it needs no lock. MPICH 5 adds all of
   them under one lock.
-- 64 words at irregular places, or accumulated, over hosts: each word is a message of its own, and they leave as one batch; MPICH sends the datatype
-  and the packed words.
+- 64 words at irregular places, or accumulated, over hosts: one message, a table of their places and the words; MPICH sends the datatype, which is
+  shorter.
 - Making windows: the handle that the program holds is a window of the MPI's on one process; a freed window leaves its handle to the next one, so
   the MPI's time shows in the first ones alone, but its bytes in all. With more ranks than cores the ranks wait for each other's time slices.
 

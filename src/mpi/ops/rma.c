@@ -17,6 +17,9 @@ static int class_of_move(int status)
     return status == UCCS_ERR_STALE ? lmpi_class_of(status) : status == UCCS_OK ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
 }
 
+/* Pieces of one distance take a message of blocks; fewer ones take less room in a message with others. */
+#define FEW 4
+
 /* Moves `count` pieces of memory that is not mapped, or the first one alone. */
 static int move_far(struct lmpi_target *target, char *local, MPI_Aint at, const struct lmpi_iov *iov, size_t count,
                     struct lmpi_operation *move)
@@ -49,6 +52,36 @@ static int move_far_iov(struct lmpi_target *target, struct lmpi_operation *move,
     return status;
 }
 
+/* Pieces of a put that have no common distance. */
+struct gathered {
+    size_t n;
+    struct uccs_piece pieces[64];
+};
+
+static int put_gathered(struct lmpi_target *target, struct lmpi_operation *move, struct gathered *gathered)
+{
+    const struct uccs_piece *pieces = gathered->pieces;
+    const size_t n = gathered->n;
+    gathered->n = 0;
+    return class_of_move(n == 1 ? uccs_put(target->endpoint, target->memory, pieces->offset, pieces->local,
+                                           pieces->length, move->options)
+                                : uccs_put_pieces(target->endpoint, target->memory, pieces, n, move->options));
+}
+
+static int gather(struct lmpi_target *target, struct lmpi_operation *move, MPI_Aint disp, const struct lmpi_iov *iov,
+                  struct gathered *gathered)
+{
+    int status = MPI_SUCCESS;
+    for (MPI_Aint i = 0; i < (MPI_Aint)iov->count && status == MPI_SUCCESS; i++) {
+        gathered->pieces[gathered->n++] =
+            (struct uccs_piece){target->offset + (size_t)(disp + iov->there + i * iov->there_step),
+                                move->origin.address + iov->here + i * iov->here_step, iov->bytes};
+        if (gathered->n == sizeof gathered->pieces / sizeof *gathered->pieces)
+            status = put_gathered(target, move, gathered);
+    }
+    return status;
+}
+
 /* Most pieces are one word. */
 static inline void copy_iov(char *to, MPI_Aint to_step, const char *from, MPI_Aint from_step,
                             const struct lmpi_iov *iov)
@@ -63,17 +96,23 @@ static inline void copy_iov(char *to, MPI_Aint to_step, const char *from, MPI_Ai
 static int move_iov(struct lmpi_target *target, struct lmpi_operation *move, struct lmpi_iterator *local, MPI_Aint disp,
                     struct lmpi_iterator *remote)
 {
-    struct lmpi_iov next;
+    struct lmpi_iov next = {0};
+    struct gathered gathered; /* only n starts with a value */
     int status = MPI_SUCCESS;
+    gathered.n = 0;
     while (status == MPI_SUCCESS && lmpi_iov_next(local, remote, &next)) {
         char *near = target->near ? target->near + disp + next.there : 0, *here = move->origin.address + next.here;
-        if (!near)
+        if (!near && move->what == LMPI_PUT && next.count <= FEW)
+            status = gather(target, move, disp, &next, &gathered);
+        else if (!near)
             status = move_far_iov(target, move, disp, &next);
         else if (move->what == LMPI_PUT)
             copy_iov(near, next.there_step, here, next.here_step, &next);
         else
             copy_iov(here, next.here_step, near, next.there_step, &next);
     }
+    if (gathered.n && status == MPI_SUCCESS)
+        status = put_gathered(target, move, &gathered);
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include "uccs/proto/inner.h"
 
 #include "uccs/core/memory.h"
+#include "uccs/proto/initiator.h"
 
 #include <stdlib.h>
 
@@ -334,8 +335,21 @@ static void await_turn(const struct proto_send *send)
 
 /* --- Starting it */
 
+/* A fetch adds nothing, and a set swaps. */
+static struct transport_word word_of(const struct uccs_atomic_op *op)
+{
+    static const uint8_t names[] =
+        {[UCCS_ATOMIC_FETCH] = TRANSPORT_ADD,   [UCCS_ATOMIC_SET] = TRANSPORT_SWAP, [UCCS_ATOMIC_SWAP] = TRANSPORT_SWAP,
+         [UCCS_ATOMIC_CSWAP] = TRANSPORT_CSWAP, [UCCS_ATOMIC_ADD] = TRANSPORT_ADD,  [UCCS_ATOMIC_AND] = TRANSPORT_AND,
+         [UCCS_ATOMIC_OR] = TRANSPORT_OR,       [UCCS_ATOMIC_XOR] = TRANSPORT_XOR};
+    struct transport_word word = {.what = (enum transport_atomic)names[op->what], .size = op->size};
+    proto_store_value(&word.operand, op->size, op->what == UCCS_ATOMIC_FETCH ? 0 : op->operand);
+    proto_store_value(&word.compare, op->size, op->compare);
+    return word;
+}
+
 /* The fence keeps this process's stores before it, to its own memory and to peers of the node, ahead of the adapter. */
-void proto_atomic(struct proto_send *send, const struct transport_word *word, struct proto_pending *ask)
+void proto_atomic(struct proto_send *send, const struct uccs_atomic_op *op, struct proto_pending *ask)
 {
     struct proto_worker *worker = send->worker;
     struct proto_peer *peer = send->peer;
@@ -356,7 +370,7 @@ void proto_atomic(struct proto_send *send, const struct transport_word *word, st
     if (!ask && send->request)
         (void)proto_hang(peer, send->request);
     keep_order(peer);
-    start_transfer(&(struct transfer){.send = ask ? 0 : send, .ask = ask, .word = *word}, send);
+    start_transfer(&(struct transfer){.send = ask ? 0 : send, .ask = ask, .word = word_of(op)}, send);
     if (ask)
         proto_send_free(send);
     pthread_mutex_unlock(&worker->lock);

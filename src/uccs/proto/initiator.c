@@ -267,6 +267,23 @@ static int put_blocks(const struct proto_op *op, const struct proto_blocks *bloc
     return issue_call(op, &call);
 }
 
+/* The message owns the data. */
+static int issue_pieces(const struct proto_op *op)
+{
+    struct call call = {.payload = {.data = op->source, .buffer = (void *)op->source, .bytes = op->bytes}};
+    if (!begin_call(op, WIRE_PIECES, false, 0, &call))
+        return UCCS_ERR_NO_MEMORY;
+    const bool puts = op->kind == PROTO_PUT;
+    struct wire_header *header = &call.send->header;
+    header->pieces.n = op->pieces;
+    header->pieces.type = puts ? UCCS_UINT8 : op->accumulate->type;
+    header->pieces.how = puts ? UCCS_REPLACE : op->accumulate->how;
+    header->pieces.notices = call.payload.notices;
+    header->pieces.puts = puts;
+    return issue_call(op, &call);
+}
+_Static_assert(2 * PROTO_PIECES_MOST <= TRANSPORT_SHORT, "such a message keeps the order");
+
 /* A message of a put has room for one notification; with two the put goes as a block. */
 static int issue_put(const struct proto_op *op)
 {
@@ -355,30 +372,16 @@ static int issue_get(const struct proto_op *op)
 
 /* --- Atomics by the network's adapter */
 
-/* A fetch adds nothing, and a set swaps. */
-static struct transport_word word_of(const struct uccs_atomic_op *op)
-{
-    static const uint8_t names[] =
-        {[UCCS_ATOMIC_FETCH] = TRANSPORT_ADD,   [UCCS_ATOMIC_SET] = TRANSPORT_SWAP, [UCCS_ATOMIC_SWAP] = TRANSPORT_SWAP,
-         [UCCS_ATOMIC_CSWAP] = TRANSPORT_CSWAP, [UCCS_ATOMIC_ADD] = TRANSPORT_ADD,  [UCCS_ATOMIC_AND] = TRANSPORT_AND,
-         [UCCS_ATOMIC_OR] = TRANSPORT_OR,       [UCCS_ATOMIC_XOR] = TRANSPORT_XOR};
-    struct transport_word word = {.what = (enum transport_atomic)names[op->what], .size = op->size};
-    proto_store_value(&word.operand, op->size, op->what == UCCS_ATOMIC_FETCH ? 0 : op->operand);
-    proto_store_value(&word.compare, op->size, op->compare);
-    return word;
-}
-
 /* The adapter's old value goes to the destination, without an answer that this process would handle. */
 static int apply_by_adapter(const struct proto_op *op)
 {
-    const struct transport_word word = word_of(op->atomic);
     struct call call = {0};
     if (!begin_call(op, WIRE_CHANGE, op->dest, op->atomic->size, &call))
         return UCCS_ERR_NO_MEMORY;
     struct proto_worker *worker = call.send->worker;
     call.send->bytes = call.send->header.get.bytes = op->atomic->size;
     call.send->into = op->dest;
-    proto_atomic(call.send, &word, call.ask);
+    proto_atomic(call.send, op->atomic, call.ask);
     return end_call(op, worker, &call);
 }
 
@@ -465,6 +468,8 @@ static int issue_accumulate(const struct proto_op *op)
 
 int proto_rma(const struct proto_op *op)
 {
+    if (lat_unlikely(op->pieces))
+        return issue_pieces(op);
     switch (op->kind) {
     case PROTO_PUT: return issue_put(op);
     case PROTO_INTERNAL_PUT: return put_internal(op);

@@ -43,6 +43,12 @@ enum proto_kind {
     PROTO_ACCUMULATE, /* elements, or a compare and swap */
 };
 
+/* Several pieces in one message: `source`, which proto frees, holds one of these for each, then their bytes. */
+struct proto_piece {
+    uint64_t offset, bytes;
+};
+#define PROTO_PIECES_MOST (16u << 10) /* bytes of a message, but that the last piece may lead beyond it by as many */
+
 /* One operation on memory of another PE. What is not set is null, and asks for nothing. */
 struct proto_op {
     enum proto_kind kind;
@@ -58,6 +64,7 @@ struct proto_op {
     void *dest;         /* of a get; of the old values. An atomic or accumulate without it does not fetch */
     size_t bytes;       /* of a put or get without blocks */
     const struct proto_blocks *blocks; /* of a put or get */
+    uint32_t pieces;                   /* of a put or accumulate: pieces in `source`, or 0 */
     const struct uccs_atomic_op *atomic;
     const struct uccs_accumulate_op *accumulate;
     const struct proto_notify *with;

@@ -463,7 +463,7 @@ char *proto_target_piece(const struct wire_header *header, size_t *bytes);
 /* target.c. Begins the answer to a request that brings bytes; `from` null: it has failed. */
 struct proto_send *proto_answer_data(uint64_t handle, const void *from, size_t bytes);
 extern const struct proto_handler proto_on_put, proto_on_put_blocks, proto_on_internal_put, proto_on_get,
-    proto_on_get_blocks, proto_on_change;
+    proto_on_get_blocks, proto_on_change, proto_on_pieces;
 
 /* lock.c. open lets waits look for the turns of waiters; close forgets the waiters at the end of a life. */
 void proto_lock_open(void);

@@ -136,6 +136,7 @@ static void allow_connections(void)
 static const struct proto_handler *const own_handlers[WIRE_KINDS] = {
     [WIRE_PUT] = &proto_on_put,
     [WIRE_PUT_BLOCKS] = &proto_on_put_blocks,
+    [WIRE_PIECES] = &proto_on_pieces,
     [WIRE_INTERNAL_PUT] = &proto_on_internal_put,
     [WIRE_GET] = &proto_on_get,
     [WIRE_CHANGE] = &proto_on_change,

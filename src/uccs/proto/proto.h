@@ -142,10 +142,10 @@ void proto_pause(struct proto_worker *worker, struct uccs_wait *wait);
  *
  * proto_key_share makes the key of a piece of the heap or of the globals before a peer asks, and returns false
  * when there can be none. proto_atomic issues an atomic at the message's place. With a pending request, which the message's `into` serves,
- * its answer is the old value; without one it counts as a put, and must not go to a PE of this node. `word` is copied. */
-struct transport_word;
+ * its answer is the old value; without one it counts as a put, and must not go to a PE of this node. */
+struct uccs_atomic_op;
 bool proto_key_share(char *start, size_t bytes);
-void proto_atomic(struct proto_send *send, const struct transport_word *word, struct proto_pending *ask);
+void proto_atomic(struct proto_send *send, const struct uccs_atomic_op *op, struct proto_pending *ask);
 
 /* Fill in a PE that owes an answer, of the request's operations or of any: for uccs_request_reason_add (comp/request.h) and
  * uccs_reason_function (core/wait.h). Returns false when there is none. */

@@ -283,6 +283,31 @@ static bool land_change(struct proto_arrival *arrival, const void *data)
     return to || wanted;
 }
 
+/* Returns false when the memory does not have one of the pieces, or the message not its bytes. */
+static bool land_pieces(struct proto_arrival *arrival, const void *data)
+{
+    const struct wire_header *header = &arrival->header;
+    const size_t table = header->pieces.n * sizeof(struct proto_piece);
+    struct uccs_accumulate_op change = {header->pieces.type, header->pieces.how, 0};
+    const char *from = (const char *)data + table, *end = (const char *)data + arrival->bytes;
+    end -= header->pieces.notices * sizeof(struct wire_notify);
+    for (uint32_t i = 0; i < header->pieces.n; i++) {
+        struct proto_piece piece;
+        memcpy(&piece, (const char *)data + i * sizeof piece, sizeof piece);
+        char *to = piece.bytes <= (size_t)(end - from) ? proto_target_address(header, piece.offset, piece.bytes) : 0;
+        change.n = piece.bytes / uccs_accumulate_size(change.type);
+        if (!to)
+            return false;
+        if (header->pieces.puts)
+            store_data(to, from, piece.bytes);
+        else
+            apply_change(header, &change, to, from, 0);
+        from += piece.bytes;
+    }
+    run_notices(arrival, data, header->pieces.notices);
+    return true;
+}
+
 const struct proto_handler proto_on_put = {.counts = true,
                                            .room = room_for_put,
                                            .land = land_put,
@@ -294,4 +319,5 @@ const struct proto_handler proto_on_internal_put = {.loose = true,
 const struct proto_handler proto_on_put_blocks = {.counts = true, .land = land_blocks};
 const struct proto_handler proto_on_get = {.land = serve_get};
 const struct proto_handler proto_on_get_blocks = {.landed = serve_get_blocks};
+const struct proto_handler proto_on_pieces = {.counts = true, .land = land_pieces};
 const struct proto_handler proto_on_change = {.counts = true, .land = land_change};

@@ -51,6 +51,13 @@ static bool is_change(const struct wire_header *h, size_t bytes)
            proto_operand_data(uccs_accumulate_operand(&asked)) == bytes;
 }
 
+static bool is_pieces(const struct wire_header *h, size_t bytes)
+{
+    const struct uccs_accumulate_op asked = {h->pieces.type, h->pieces.how, 1};
+    return uccs_accumulate_exists(&asked) && asked.how != UCCS_ACCUMULATE_SWAP && !h->pieces.none && h->pieces.n &&
+           h->pieces.n <= bytes / sizeof(struct proto_piece);
+}
+
 static bool is_counted(const struct wire_header *h)
 {
     return h->segment != PROTO_REGION && uccs_counter_slot(h->key.counter) < NODE_JOB_COUNTERS;

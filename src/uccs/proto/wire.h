@@ -12,6 +12,7 @@
 enum proto_wire_kind {
     WIRE_PUT,
     WIRE_PUT_BLOCKS,
+    WIRE_PIECES, /* puts or accumulates to several places; the data is a struct proto_piece for each, then their bytes */
     WIRE_INTERNAL_PUT, /* a put of the library's, which is neither ordered nor counted */
     WIRE_GET,
     WIRE_GET_BLOCKS,
@@ -112,6 +113,12 @@ struct wire_header {
                     uint8_t type, how;
                     uint8_t notices;
                 } change; /* struct uccs_accumulate_op */
+                struct {
+                    uint64_t none; /* 0 */
+                    uint32_t n;    /* pieces */
+                    uint8_t type, how, notices;
+                    uint8_t puts; /* 1: they need not be atomic */
+                } pieces;
                 struct {
                     uint64_t handle;
                     uint8_t mode; /* enum uccs_lock_mode */

@@ -103,6 +103,18 @@ int uccs_accumulate_pieces(uccs_endpoint_t endpoint, uccs_memory_t memory, const
     if (!op && !endpoint->ordered && endpoint->pe == memory->owner && !memory->dynamic &&
         (memory->near || (!memory->import && uccs_cma_reaches(memory))))
         return change_near(memory, pieces, n, &change);
+    if (n && uccs_region_far(memory)) {
+        for (size_t i = 0; i < n && status == UCCS_OK; i++)
+            status = check_piece(memory, &pieces[i], size, how);
+        return status != UCCS_OK ? status
+                                 : uccs_rma_run(&(struct uccs_rma){.kind = RMA_CHANGE,
+                                                                   .endpoint = endpoint,
+                                                                   .memory = memory,
+                                                                   .pieces = pieces,
+                                                                   .n = n,
+                                                                   .change = &change,
+                                                                   .op = op});
+    }
     for (size_t i = 0; i < n && status == UCCS_OK; i++)
         status = pieces[i].length & (size - 1) ? UCCS_ERR_INVALID
                                                : uccs_accumulate(endpoint, memory, pieces[i].offset, pieces[i].local, 0,

@@ -23,7 +23,7 @@ struct uccs_rma {
     const struct uccs_stride *blocks; /* null: not blocks */
     const struct uccs_piece *pieces;  /* null: not pieces */
     size_t n;
-    const struct uccs_accumulate_op *change; /* with the operand at `local` */
+    const struct uccs_accumulate_op *change; /* with the operand at `local`; of pieces, in each, to another node */
     void *result;                            /* receives the old values; may be null */
     const struct uccs_op *op;                /* null at first: no options */
     /* uccs_rma_run sets these: */

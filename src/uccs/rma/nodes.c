@@ -4,7 +4,11 @@
 #include "uccs/proto/initiator.h"
 #include "uccs/comp/request.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #define PACK_BYTES (256u << 10) /* at most this much of small blocks is packed into one message */
+#define PIECE_MOST 1024 /* bytes of a piece that goes with others: to copy a longer one costs more than a header */
 
 static struct proto_worker_set *workers_of(const struct uccs_rma *rma)
 {
@@ -118,7 +122,7 @@ static int refusal_error(const struct uccs_region *memory)
 /* Without a byte to move, or an element to change, there is no message: the handles must say so. */
 static bool is_empty(const struct uccs_rma *rma)
 {
-    return rma->kind == RMA_CHANGE ? !rma->change->n : !uccs_rma_next(rma, 0, &(struct uccs_rma_part){0});
+    return rma->change && !rma->pieces ? !rma->change->n : !uccs_rma_next(rma, 0, &(struct uccs_rma_part){0});
 }
 
 static bool brings_back(const struct uccs_rma *rma)
@@ -148,20 +152,60 @@ static int end_empty(const struct uccs_rma *rma)
     return end_call(rma, 0, status);
 }
 
+/* Goes to the pieces that go in one message, if they are several, and packs them. Sets op->pieces to their number, else 0. */
+static int next_pieces(const struct uccs_rma *rma, struct uccs_rma_part *part, struct proto_op *op)
+{
+    const struct uccs_piece *pieces = rma->pieces + part->next;
+    size_t n = 0, bytes = 0;
+    op->pieces = 0;
+    if (!rma->pieces || rma->kind == RMA_GET || (rma->change && rma->change->how == UCCS_NO_OP))
+        return UCCS_OK;
+    for (; part->next + n < rma->n && pieces[n].length <= PIECE_MOST && bytes < PROTO_PIECES_MOST; n++)
+        bytes += pieces[n].length + sizeof(struct proto_piece);
+    if (n < 2)
+        return UCCS_OK;
+    struct proto_piece *table = malloc(bytes);
+    char *to = (char *)(table + n);
+    if (!table)
+        return UCCS_ERR_NO_MEMORY;
+    for (size_t i = 0; i < n; to += pieces[i++].length) {
+        table[i] = (struct proto_piece){pieces[i].offset, pieces[i].length};
+        if (pieces[i].length)
+            memcpy(to, pieces[i].local, pieces[i].length);
+    }
+    op->pieces = (uint32_t)n;
+    op->source = table;
+    op->bytes = bytes;
+    op->at.offset = 0;
+    *part = (struct uccs_rma_part){.next = part->next + n};
+    part->last = !uccs_rma_next(rma, 0, &(struct uccs_rma_part){.next = part->next});
+    return UCCS_OK;
+}
+
 /* Issues the messages of an operation. The last one of a put or get brings what is to be done behind it: it may overtake the others
  * unless it stays behind them. */
 static int issue_messages(const struct uccs_rma *rma, struct proto_op *op, const struct proto_notify *with)
 {
+    struct uccs_accumulate_op change = rma->change ? *rma->change : (struct uccs_accumulate_op){0};
     struct uccs_rma_part part = {0};
     int status = UCCS_OK;
     op->with = with;
-    if (rma->kind == RMA_CHANGE)
+    if (rma->change && !rma->pieces)
         return proto_rma(op);
-    for (bool first = true; status == UCCS_OK && uccs_rma_next(rma, PACK_BYTES, &part); first = false) {
-        op->at.offset = part.offset;
-        op->source = op->dest = part.local;
-        op->bytes = part.bytes;
-        op->blocks = part.blocks.count ? &part.blocks : 0;
+    for (bool first = true; status == UCCS_OK && !part.last; first = false) {
+        if ((status = next_pieces(rma, &part, op)) != UCCS_OK)
+            break;
+        if (!op->pieces) {
+            if (!uccs_rma_next(rma, PACK_BYTES, &part))
+                break;
+            op->at.offset = part.offset;
+            op->source = part.local;
+            op->dest = rma->change ? 0 : part.local;
+            op->bytes = part.bytes;
+            op->blocks = part.blocks.count ? &part.blocks : 0;
+            change.n = rma->change ? part.bytes / uccs_accumulate_size(change.type) : 0;
+            op->accumulate = &change;
+        }
         op->with = part.last ? with : 0;
         if (op->with && !first)
             proto_fence(op->on);

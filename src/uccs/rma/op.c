@@ -61,8 +61,9 @@ static int check_pieces(const struct uccs_rma *rma)
     int status = uccs_rma_check(rma->endpoint, rma->memory, 0, 0, rma->op);
     for (size_t i = 0; i < rma->n && status == UCCS_OK; i++) {
         const struct uccs_piece *piece = &rma->pieces[i];
-        status = piece->length && !piece->local ? UCCS_ERR_INVALID
-                                                : uccs_region_check(rma->memory, piece->offset, piece->length);
+        status = piece->length && !piece->local && !rma->change
+                     ? UCCS_ERR_INVALID
+                     : uccs_region_check(rma->memory, piece->offset, piece->length);
     }
     return status;
 }
@@ -77,12 +78,12 @@ static int check_change(const struct uccs_rma *rma)
 
 static int check_rma(const struct uccs_rma *rma)
 {
-    if (rma->change)
-        return check_change(rma);
     if (rma->blocks)
         return check_blocks(rma);
     if (rma->pieces)
         return check_pieces(rma);
+    if (rma->change)
+        return check_change(rma);
     if (rma->length && !rma->local)
         return UCCS_ERR_INVALID;
     return uccs_rma_check(rma->endpoint, rma->memory, rma->offset, rma->length, rma->op);
