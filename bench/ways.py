@@ -40,17 +40,20 @@ def exported(variables):
 
 # ---------------------------------------------------------------------------------------------- OpenSHMEM
 
+def pretended(run):
+    """Returns the variables by which each process is a node of its own."""
+    return {"LATERAL_NODE_SIZE": "1"} if run.place == "pretended" else {}
+
+
 def lateral(build, name="lateral", title="Lateral", **variables):
     def front(run):
         where = {"free": [], "pretended": [], "hosts": ["--host", on_hosts(run.count)]}.get(run.place, ["--bind-to", "core"])
         return [build / "bin" / "oshrun", "-q", *where, "-n", run.count]
 
     def env(run):
-        if run.place == "pretended":
-            return {"LATERAL_NODE_SIZE": "1", **variables}
         if run.place in PROVIDERS:
             return {"LATERAL_NODE_SIZE": "1", "LATERAL_TRANSPORTS": "ofi", "FI_PROVIDER": run.place, **variables}
-        return {**variables, **({"LATERAL_TRANSPORTS": "ucx", **LOCAL} if run.place == "ucx" else {})}
+        return {**variables, **pretended(run), **({"LATERAL_TRANSPORTS": "ucx", **LOCAL} if run.place == "ucx" else {})}
     return Way(name, title, build / "bin" / "oshcc", front, env, name == "lateral")
 
 
@@ -163,10 +166,11 @@ def find_mpis():
 def mpi_front(mpi, mpirun, tool, run):
     network = {**NETWORK, "UCX_TLS": "tcp,self"} if NETWORK else {}
     if mpi == "openmpi":
-        where = {"node": ["--oversubscribe", "--bind-to", "core:overload-allowed"], "free": ["--oversubscribe", "--bind-to", "none"],
+        free = ["--oversubscribe", "--bind-to", "none"]
+        where = {"node": ["--oversubscribe", "--bind-to", "core:overload-allowed"], "free": free, "pretended": free,
                  "hosts": ["--oversubscribe", "--bind-to", "none", "--host", ",".join(HOSTS), *exported(network), *OVER_UCX]}
     else:
-        where = {"node": ["-bind-to", "core"], "free": [],
+        where = {"node": ["-bind-to", "core"], "free": [], "pretended": [],
                  "hosts": ["-hosts", ",".join(HOSTS), *(word for pair in network.items() for word in ("-genv", *pair))]}
     return [*mpirun, *where[run.place], "-n", run.count, *tool]
 
@@ -184,7 +188,7 @@ def mpis(shared=True):
             for name, of, more, tool in ((way, title, [], []), (f"{way}+", f"Lateral on {title}", [], [build / "bin" / "lateral-mpi", f"--mpi={mpi}"]),
                                          *([("openmpi.sm", f"{title}, osc/sm", ["--mca", "osc", "sm"], [])] if shared and way == "openmpi" else [])):
                 front = lambda run, mpi=mpi, more=more, tool=tool, mpirun=mpirun: mpi_front(mpi, [mpirun, *more], tool, run)
-                made.append(Way(name, of, Path(mpicc), front, lambda run: AS_ROOT, bool(tool), way))
+                made.append(Way(name, of, Path(mpicc), front, lambda run: {**AS_ROOT, **pretended(run)}, bool(tool), way))
         if not made:
             raise SystemExit("run.py: no MPI with a layer is here (Debian: libopenmpi-dev, libmpich-dev); build after installing one")
         return [way for way in made if way.ours or not options.no_peers]

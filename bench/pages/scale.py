@@ -21,16 +21,33 @@ A sum sends what a barrier does, an element in each message: a node folds its ow
 Where N is no power of two it takes one round more. A start asks the launcher by a tree whose levels grow with log P: with 100,000 PEs on
 1,000 nodes PE 0 asks 134 questions in all, with 10^6 on 15,625 nodes 189 (computed; at 50 us each, 7 and 10 ms), and waits in 11 fences.
 
+A window of MPI is made by one allreduce of the MPI, of 40 bytes, and its ranks reach each other when they first need each other: for a barrier, and so for a
+fence and for the end of the window, the log2 N ranks that it tells. So a rank takes bytes for the ranks that it reaches, a page at most for its row of each and
+some 200 bytes beside it, and a node's 100 ranks 17 times that for the barriers of 100,000 ranks. Times hold the MPI's own part and hold MPI_Win_free, with the first
+question to each of these ranks. A report of a hang is the picture that `--timeout`, `--deadlock` and Ctrl-\\ print too, asked for by `oshrun --status`; what PEs of one
+host tell lies in its memory, so it grows with the PEs of a host, and pretended nodes are one host.
+
 A start is a whole job of oshrun that does nothing: processes of one machine start one after the other, which nodes do side by side. What the
 PEs of several hosts ask of a launcher, and which of it is not log N, is counted in [the cost of a start](../guide/startup.md); watchers
-and their reports in [nodes](../internals/nodes.md#watchers-and-what-they-cost); windows of MPI in [mpi.md](mpi.md)."""
+and their reports in [nodes](../internals/nodes.md#watchers-and-what-they-cost); windows of MPI within a node in [mpi.md](mpi.md)."""
 
 NODES, LARGE = (2, 4, 16, 64, 256), {1000: "100,000 PEs on 1,000 nodes", 15625: "10^6 PEs on 15,625 nodes"}
 OPERATIONS = {"barrier_all": "barrier_all", "sync_all": "sync_all", "sum": "sum of one long", "broadcast": "broadcast of one long"}
 COMPUTED = ("barrier_all", "sync_all", "sum")
-RUNS = [Run(f"{name}-{nodes}", program, nodes, args, "pretended", False, rounds=3, quick=nodes <= 4)
-        for name, program, args in (("barrier", "barrier", ("--small",)), ("rss", "rss", ())) for nodes in NODES] + \
-       [Run(f"launch-{nodes}", "launch", nodes, (), "pretended", False, kind="timed", quick=nodes <= 4) for nodes in NODES]
+OURS, LAYER = ("lateral",), ("openmpi+", "mpich+")
+RUNS = [Run(f"{name}-{nodes}", program, nodes, args, "pretended", False, rounds=3, quick=nodes <= 4, ours=who, limit=120 if nodes > 16 else 30)
+        for name, program, args, who in (("barrier", "barrier", ("--small",), OURS), ("rss", "rss", (), OURS), ("windows", "mpi/creation", (), LAYER),
+                                         ("hang", "hang", (), OURS)) for nodes in NODES] + \
+       [Run(f"launch-{nodes}", "launch", nodes, (), "pretended", False, kind="timed", quick=nodes <= 4, ours=OURS) for nodes in NODES]
+
+
+def every(options, build):
+    """Returns Lateral and its layer on the first MPI of the system that has one."""
+    try:
+        layers = [way for way in ways.mpis(False)(options, build) if way.name in LAYER]
+    except SystemExit:
+        layers = []
+    return [ways.lateral(build), *sorted(layers, key=lambda way: LAYER.index(way.name))[:1]]
 
 
 def derive(run, values):
@@ -57,9 +74,14 @@ def rows():
             yield Row(title, f"computed: {what}", f"barrier-{NODES[-1]}/{name}.{nodes}")
     for nodes in NODES:
         yield Row("Start", f"{nodes} nodes", f"launch-{nodes}/time")
+    for name, title in (("time", "to make and free it"), ("memory", "bytes of a rank")):
+        for nodes in NODES:
+            yield Row("Windows of MPI, a rank a node", f"{title}, {nodes} nodes", f"windows-{nodes}/{name}")
+    for nodes in NODES:
+        yield Row("Report of a hang", f"{nodes} nodes", f"hang-{nodes}/status")
     for when, title in (("after_init", "at the start"), ("after_use", "after a put to every other node")):
         for nodes in NODES:
             yield Row("Resident memory of a PE", f"{title}, {nodes} nodes", f"rss-{nodes}/{when}")
 
 
-PAGE = Page("scale", "scale.md", "Many nodes", TEXT, RUNS, list(rows()), [], lambda options, build: [ways.lateral(build)], derive=derive)
+PAGE = Page("scale", "scale.md", "Many nodes", TEXT, RUNS, list(rows()), [], every, derive=derive)
