@@ -59,7 +59,8 @@ enum transport_able {
     TRANSPORT_KNOWN = 16,        /* the connection is made, so what the set lacks it will never have */
     TRANSPORT_CHEAPER =
         32, /* gets, puts from TRANSPORT_BULK bytes on, and one put with its flush cost less than messages */
-    TRANSPORT_COUNTS = 64, /* the network counts puts: share_counting, counted */
+    TRANSPORT_COUNTS = 64,  /* the network counts puts: share_counting, counted */
+    TRANSPORT_BEHIND = 128, /* a message arrives when the puts that started before it are in place */
 };
 
 /* Atomics of a connection. They are atomic to each other, through whatever connection they come, and not to the
@@ -120,8 +121,8 @@ struct transport {
      * started later is done. A failed operation (the target has withdrawn the memory) need not break the connection. A put
      * may fail after its source was free; then the next flush that covers it fails.
      *
-     * Order: none between these operations, nor between them and messages, unless a flush is done or `order` has been
-     * called in between. The network stores aligned elements of 1, 2, 4 and 8 bytes whole. */
+     * Order: none between these operations, nor between them and messages (TRANSPORT_BEHIND apart), unless a flush is done or `order`
+     * has been called in between. The network stores aligned elements of 1, 2, 4 and 8 bytes whole. */
 
     /* Returns a set of enum transport_able; 0 while the connection is under way. */
     unsigned (*able)(void *peer);

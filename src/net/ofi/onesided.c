@@ -87,7 +87,8 @@ void ofi_find_able(unsigned wanted)
     atomics[0] = atomics[1] = 0;
     if (!(ofi_info->caps & FI_RMA))
         return;
-    able |= TRANSPORT_ONESIDED | (ofi_orders_writes() || ofi_info->caps & FI_FENCE ? TRANSPORT_ORDERS : 0);
+    able |= TRANSPORT_ONESIDED | (ofi_orders_writes() || ofi_info->caps & FI_FENCE ? TRANSPORT_ORDERS : 0) |
+            (ofi_info->tx_attr->msg_order & FI_ORDER_SAW ? TRANSPORT_BEHIND : 0);
     if (ofi_info->caps & FI_ATOMIC && !ofi_is_rxd()) { /* its fetching atomics crash up to libfabric 2.4 */
         atomics[0] = find_atomics(FI_UINT32);
         atomics[1] = find_atomics(FI_UINT64);

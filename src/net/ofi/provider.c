@@ -30,7 +30,7 @@ static struct fi_info *hints_for(uint64_t caps, uint64_t order)
     hints->caps = FI_MSG | FI_TAGGED | FI_MULTI_RECV | caps;
     hints->mode = FI_CONTEXT | FI_CONTEXT2;
     hints->ep_attr->type = FI_EP_RDM;
-    hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS | order;
+    hints->tx_attr->msg_order = hints->rx_attr->msg_order = order;
     hints->domain_attr->mr_mode = FI_MR_ENDPOINT | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
                                   (caps & FI_RMA_EVENT ? FI_MR_RMA_EVENT : 0);
     hints->domain_attr->threading = FI_THREAD_SAFE;
@@ -79,9 +79,9 @@ static int get_info(uint64_t caps, uint64_t order, const struct fi_info *same, s
 static const char *choose_provider(void)
 {
     const char *provider = getenv("FI_PROVIDER");
-    int status = get_info(FI_LOCAL_COMM | FI_REMOTE_COMM, 0, 0, &ofi_info);
+    int status = get_info(FI_LOCAL_COMM | FI_REMOTE_COMM, FI_ORDER_SAS, 0, &ofi_info);
     if (status != 0)
-        status = get_info(0, 0, 0, &ofi_info);
+        status = get_info(0, FI_ORDER_SAS, 0, &ofi_info);
     if (status == 0)
         return 0;
     if (status == -FI_ENOSYS)
@@ -112,33 +112,35 @@ bool ofi_counts(void)
     return ofi_info->caps & FI_RMA_EVENT && ofi_info->domain_attr->cntr_cnt && ofi_orders_writes();
 }
 
-static void take_info(struct fi_info *more)
+/* Takes the same provider with more capabilities, if it has them. It keeps what order it keeps unasked: more may cost (shm moves no data by
+ * itself then), but messages need theirs. Returns whether it has been taken. */
+static bool add_caps(uint64_t caps)
 {
+    static const uint64_t orders[] = {0, FI_ORDER_SAS};
+    struct fi_info *more = 0;
+    for (size_t i = 0; !more && i < sizeof orders / sizeof *orders; i++)
+        if (get_info(caps, orders[i], ofi_info, &more) == 0 && !(more->tx_attr->msg_order & FI_ORDER_SAS)) {
+            fi_freeinfo(more);
+            more = 0;
+        }
+    if (!more)
+        return false;
     fi_freeinfo(ofi_info);
     ofi_info = more;
     ofi_info->tx_attr->op_flags = 0; /* each operation says what it wants */
+    return true;
 }
 
-/* Takes the same provider with as much of what one-sided operations want as it has. */
+/* Takes as much of what one-sided operations want as the provider has. */
 static void add_onesided(void)
 {
-    static const struct {
-        uint64_t caps, order;
-    } wishes[] = {{FI_RMA | FI_ATOMIC, FI_ORDER_WAW},
-                  {FI_RMA | FI_ATOMIC | FI_FENCE, 0},
-                  {FI_RMA | FI_ATOMIC, 0},
-                  {FI_RMA, FI_ORDER_WAW},
-                  {FI_RMA, 0}};
-    struct fi_info *more = 0;
-    for (size_t i = 0; !more && i < sizeof wishes / sizeof *wishes; i++)
-        (void)get_info(wishes[i].caps, wishes[i].order, ofi_info, &more);
-    if (!more)
+    uint64_t caps = FI_RMA | FI_ATOMIC;
+    if (!add_caps(caps) && !add_caps(caps = FI_RMA))
         return;
-    take_info(more);
-    const uint64_t caps = ofi_info->caps & (FI_RMA | FI_ATOMIC | FI_FENCE);
-    if (ofi_info->domain_attr->cntr_cnt &&
-        get_info(caps | FI_RMA_EVENT, ofi_info->tx_attr->msg_order & FI_ORDER_WAW, ofi_info, &more) == 0)
-        take_info(more);
+    if (!ofi_orders_writes() && add_caps(caps | FI_FENCE))
+        caps |= FI_FENCE;
+    if (ofi_info->domain_attr->cntr_cnt && ofi_orders_writes())
+        (void)add_caps(caps | FI_RMA_EVENT);
 }
 
 /* Returns what may help against the error; cxi refuses whom its service does not let in. */

@@ -39,6 +39,7 @@ static struct proto_direct *direct_of(struct proto_peer *peer)
     peer->direct = uccs_must_have(calloc(1, sizeof *peer->direct), "a connection to", peer->pe);
     peer->direct->orders = able & TRANSPORT_ORDERS;
     peer->direct->counts = able & TRANSPORT_COUNTS;
+    peer->direct->keeps_behind = able & TRANSPORT_BEHIND;
     peer->direct->short_puts = able & proto_wire & ~(unsigned)TRANSPORT_CHEAPER;
     return peer->direct;
 }
@@ -97,7 +98,7 @@ lat_cold static void choose_counting(struct proto_send *send, const struct proto
 {
     if (direct->counts && within_piece(send->header.at.offset, bytes) == bytes && has_keys(send, bytes))
         return;
-    send->way = bytes >= PROTO_TELLS_FROM ? PROTO_DIRECT_NOTIFY : PROTO_BY_MESSAGE;
+    send->way = PROTO_DIRECT_NOTIFY;
 }
 
 /* Short puts that follow each other share messages, where that costs less. One whose flush a thread waits for, as it did for the
@@ -117,6 +118,8 @@ bool proto_direct_can(struct proto_send *send)
         return false;
     if (send->way == PROTO_DIRECT_COUNT)
         choose_counting(send, direct, bytes);
+    if (send->way == PROTO_DIRECT_NOTIFY && bytes < (direct->keeps_behind ? TRANSPORT_BULK : PROTO_TELLS_FROM))
+        send->way = PROTO_BY_MESSAGE;
     if (!send->way || !has_keys(send, bytes))
         return false;
     if (!(send->into ? may_get(send) : may_put(send->peer)))

@@ -31,7 +31,7 @@ static enum proto_path select_notify(const struct proto_op *op)
     const struct proto_notify *with = op->with;
     const bool counts = with->what == PROTO_NOTIFY_COUNT && with->weight == 1 && uccs_counter_of_job(with->value) &&
                         op->at.segment != PROTO_REGION;
-    return counts ? select_way(op, PROTO_DIRECT_COUNT, 1) : select_way(op, PROTO_DIRECT_NOTIFY, PROTO_TELLS_FROM);
+    return counts ? select_way(op, PROTO_DIRECT_COUNT, 1) : select_way(op, PROTO_DIRECT_NOTIFY, TRANSPORT_BULK);
 }
 
 /* --- Notifications */

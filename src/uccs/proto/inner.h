@@ -128,7 +128,8 @@ struct proto_peer {
 };
 
 /* Up to this size data and word in one message cost less than an operation of the network, its flush or its wait, and a message, as long as
- * the message leaves at once. Longer data would wait for the target, which fetches it. */
+ * the message leaves at once. Longer data would wait for the target, which fetches it. Where the network keeps messages behind puts, from
+ * TRANSPORT_BULK bytes on the two cost less. */
 #define PROTO_TELLS_FROM (TRANSPORT_SHORT + 1)
 
 /* The key of a piece of the peer's memory, on a connection. */
@@ -158,6 +159,7 @@ struct proto_direct {
     bool orders;                              /* the transport can keep puts and atomics in order */
     bool short_puts;                          /* else puts of less than TRANSPORT_BULK bytes are messages */
     bool counts;                              /* the network counts puts */
+    bool keeps_behind;                        /* and keeps messages behind puts */
     bool failed;                              /* a put has failed, and no flush has told */
     struct proto_key *keys[PROTO_KEY_CHAINS]; /* by piece */
     uint64_t landing;                         /* puts that flushes under way cover */

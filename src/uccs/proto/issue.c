@@ -32,7 +32,8 @@ static void order_message(struct proto_send *send)
 
 static void send_message(struct proto_send *send)
 {
-    if (lat_unlikely(send->puts > send->peer->answered.puts))
+    const struct proto_peer *peer = send->peer;
+    if (lat_unlikely(send->puts > peer->answered.puts && !peer->direct->keeps_behind))
         proto_hold_back(send);
     else if (send->later)
         proto_send_later(send);
