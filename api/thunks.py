@@ -34,7 +34,7 @@ AMO_REAL = {"fetch": "__atomic_load(to, &old, __ATOMIC_ACQUIRE)", "set": "__atom
 
 
 # What thunks use, beside the prototypes of calls.h.
-HEADERS = ("amo", "coll/coll", "counter", "ctx", "p2p", "request", "rma", "signal", "team")
+HEADERS = ("counter", "ctx", "p2p", "place", "rma", "team")
 
 
 def context(function):

@@ -1,4 +1,4 @@
-# How the kernels of src/base/fold.h are compiled. Properties of source files hold in one folder of the build, so every
+# How the kernels of src/base/kind.h are compiled. Properties of source files hold in one folder of the build, so every
 # CMakeLists.txt that compiles src/base calls this.
 function(lateral_fold_sources)
   set(folder ${PROJECT_SOURCE_DIR}/src/base)

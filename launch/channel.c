@@ -1,8 +1,7 @@
 #include "channel.h"
 
 #include "message.h"
-#include "net/auth/dialer.h"
-#include "net/auth/listener.h"
+#include "net/auth/auth.h"
 #include "rte/node.h"
 
 #include <errno.h>

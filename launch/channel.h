@@ -1,4 +1,4 @@
-/* Lines of text between watchers and oshrun: connections over TCP whose ends know the job's key (net/auth/handshake.h), and the local
+/* Lines of text between watchers and oshrun: connections over TCP whose ends know the job's key (net/auth/auth.h), and the local
  * sockets by which oshrun --status asks. The loop serves them (loop.h). One thread.
  *
  * A channel is freed in channels_sweep alone, after its `closed` has returned; channel_close marks it. */
@@ -6,7 +6,7 @@
 #define LAUNCH_CHANNEL_H
 
 #include "loop.h"
-#include "net/auth/routes.h"
+#include "net/auth/auth.h"
 
 #include <stdbool.h>
 #include <stdint.h>

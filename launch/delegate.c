@@ -1,7 +1,6 @@
-#include "delegate.h"
+#include "hosts.h"
 
 #include "base/clock.h"
-#include "base/patience.h"
 #include "base/tool.h"
 #include "environment.h"
 #include "message.h"
@@ -309,17 +308,12 @@ static void add_multi_prog(struct words *words, const struct options *options, c
     add_word(words, "/proc/self/fd/%d", fd);
 }
 
-/* Returns the name of srun's plugin to use. PMIx needs a plugin of srun and a module of ours; the plugin for PMI-2
- * needs no module. */
-static const char *slurm_plugin(const char *srun)
-{
-    return strstr(output_of(srun, "--mpi=list"), "pmix") && environment_has_module("pmix") ? "pmix" : "pmi2";
-}
-
 static void speak_slurm(struct words *words, const struct options *options, const struct hosts *hosts, const char *srun,
                         const struct layer *layer)
 {
-    add_word(words, "--mpi=%s", slurm_plugin(srun));
+    /* PMIx needs a plugin of srun and a module of ours; the plugin for PMI-2 needs no module. */
+    const bool pmix = strstr(output_of(srun, "--mpi=list"), "pmix") && environment_has_module("pmix");
+    add_word(words, "--mpi=%s", pmix ? "pmix" : "pmi2");
     add_word(words, "--kill-on-bad-exit=1");
     add_word(words, "--input=%s", input_name(options));
     refuse_where(options->stamp, "--timestamp-output", "srun");

@@ -2,7 +2,7 @@
  * signals on, counts the time limit, and asks PE 0's watcher (watch.c) for the job's report: at the time limit, at Ctrl-\ and for
  * oshrun --status. The watcher calls it; where none has come, as long as PEs have not called shmem_init, there is a line in place of
  * the report. */
-#include "delegate.h"
+#include "hosts.h"
 
 #include "channel.h"
 #include "loop.h"

@@ -178,14 +178,6 @@ static void settle_count(struct options *options, uint64_t slots)
     options->apps[0].count = options->pes = (uint32_t)slots;
 }
 
-/* Slots that the user gave are a limit; hosts without any take as many PEs as -n says. */
-static void keep_slots(const struct options *options, const struct hosts *hosts, uint64_t slots)
-{
-    if (hosts->counted && options->pes > slots && !options->oversubscribe)
-        say_usage("%s: %u PEs for %llu slots (--oversubscribe starts them all the same)", options->hosts, options->pes,
-                  (unsigned long long)slots);
-}
-
 /* All PEs go to this machine, so -N is only a limit. */
 static void keep_limits(const struct options *options)
 {
@@ -209,7 +201,10 @@ bool hosts_elsewhere(struct options *options, struct hosts *hosts)
     bool elsewhere = hosts->count ? !all_here(hosts) : hosts->slurm;
     if (elsewhere || hosts->counted)
         settle_count(options, hosts->count ? slots : slurm_count());
-    keep_slots(options, hosts, slots);
+    /* Slots that the user gave are a limit; hosts without any take as many PEs as -n says. */
+    if (hosts->counted && options->pes > slots && !options->oversubscribe)
+        say_usage("%s: %u PEs for %llu slots (--oversubscribe starts them all the same)", options->hosts, options->pes,
+                  (unsigned long long)slots);
     if (!elsewhere)
         keep_limits(options);
     else if (options->placing)

@@ -1,7 +1,5 @@
-#include "input.h"
-
 #include "message.h"
-#include "sink.h"
+#include "output.h"
 
 #include <errno.h>
 #include <fcntl.h>

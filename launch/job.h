@@ -42,8 +42,6 @@ void job_start_next(struct job *job);
 void job_reap(struct job *job);
 /* Ends the job if other PEs wait for a PE that left without using the library. */
 void job_check_deserted(struct job *job);
-/* Prints where PEs have crashed. */
-void job_report_crashes(const struct job *job);
 void job_end(struct job *job, int status);
 /* Kills all PEs when the grace time is over. */
 void job_kill(struct job *job);

@@ -1,7 +1,7 @@
 #include "location.h"
 
 #include "base/plain.h"
-#include "base/symbolizer.h"
+#include "base/where.h"
 #include "message.h"
 
 #include <limits.h>

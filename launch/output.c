@@ -1,6 +1,5 @@
 #include "output.h"
 
-#include "sink.h"
 #include "message.h"
 
 #include <errno.h>

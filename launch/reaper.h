@@ -3,13 +3,15 @@
  * A job has three processes of ours: oshrun, its child the reaper (`ps` shows lateral-keeper), and the reaper's child the supervisor
  * (lateral-guard). Any two of them may be killed together; the third then ends all processes that PEs have started:
  * - the supervisor sees its pipe from oshrun close and kills every descendant;
- * - the reaper sees the supervisor die. PEs die with the supervisor (PR_SET_PDEATHSIG, and base/parent_death.h under wrapper
+ * - the reaper sees the supervisor die. PEs die with the supervisor (PR_SET_PDEATHSIG, and base/process.h under wrapper
  *   scripts); the processes that they leave behind become children of the reaper, which is a subreaper and kills them all;
  * - oshrun does the same for the reaper.
  * Both wait for their child in attend. A stopped supervisor sees nothing, until the kernel tells the reaper of oshrun's death by SIGCONT, which
  * that passes on; one that stays for a second after that is killed. oshrun lets a stopped reaper go on. */
 #ifndef LAUNCH_REAPER_H
 #define LAUNCH_REAPER_H
+
+#include "options.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -27,5 +29,14 @@ int attend(pid_t child, const sigset_t *signals, bool is_oshrun);
 
 /* Ends this process by the signal. */
 _Noreturn void die_of(int signal);
+
+/* The supervisor, the parent and subreaper of the PEs: starts them, moves their output and judges their ends.
+ *
+ * Ends the process with the job's exit status. front is the reading end of a pipe that oshrun holds open. signals is
+ * the mask to give to PEs. The supervisor passes on the signals of its parent, the reaper. */
+_Noreturn void supervisor_run(struct options *options, int front, const sigset_t *signals);
+/* Gives the signals that oshrun and supervisor read from their queue instead of having them delivered. Signals that were
+ * ignored at the start stay ignored. */
+void supervisor_signals(sigset_t *set);
 
 #endif

@@ -8,7 +8,7 @@
 void report_print(const struct picture *picture);
 
 /* Prints signal, address, functions and source lines of each PE that has crashed, by the records that they make as they die
- * (src/rte/crash.h), equal ones once. */
+ * (src/rte/crash.c), equal ones once. */
 void crash_print(const struct view *view);
 
 /* `pid` is oshrun's, its supervisor's or one of the PEs'. Returns the exit status, after a line when there is no such job. */

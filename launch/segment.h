@@ -30,7 +30,7 @@ void view_signal(const struct view *view, int signal);
 
 struct segment {
     int fd;          /* the same number in every PE; close-on-exec here */
-    int parent_pipe; /* the same; PEs under wrapper scripts die with the supervisor by it (base/parent_death.h); -1: none */
+    int parent_pipe; /* the same; PEs under wrapper scripts die with the supervisor by it (base/process.h); -1: none */
 };
 
 /* Makes the memory of a job and opens the view of it. Returns 0, or -1 after one line. */

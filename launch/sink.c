@@ -1,4 +1,4 @@
-#include "sink.h"
+#include "output.h"
 
 #include "message.h"
 

@@ -1,11 +1,9 @@
-#include "supervisor.h"
-
-#include "input.h"
 #include "job.h"
 #include "loop.h"
 #include "message.h"
 #include "output.h"
 #include "reaper.h"
+#include "report.h"
 #include "watch_root.h"
 
 #include <errno.h>
@@ -163,7 +161,8 @@ static void run_job(void)
     input_begin();
     while (job.alive > 0)
         turn_loop(wait_milliseconds_left());
-    job_report_crashes(&job);
+    if (!job.options->quiet)
+        crash_print(&job.view);
     root_note_end();
 }
 

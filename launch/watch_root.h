@@ -5,7 +5,7 @@
 #define LAUNCH_WATCH_ROOT_H
 
 #include "deadlock.h"
-#include "net/auth/routes.h"
+#include "net/auth/auth.h"
 
 struct channel;
 

@@ -3,7 +3,6 @@
 
 #include "base/env.h"
 #include "base/meant.h"
-#include "facts.h"
 #include "layers.h"
 #include "../launch/needed.h"
 #include "net/adapters.h"

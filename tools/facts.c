@@ -1,4 +1,4 @@
-#include "facts.h"
+#include "info.h"
 
 #include "base/module.h"
 #include "net/transport.h"

@@ -1,7 +1,7 @@
 /* lateral-mpi: finds the MPI that a program is linked with, and becomes the program with the layer for that MPI preloaded.
  * In front of a launcher it puts itself before the launcher's program, so that the launcher has no layer in it. */
 #include "layers.h"
-#include "../launch/delegate.h"
+#include "../launch/hosts.h"
 #include "../launch/needed.h"
 #include "base/clock.h"
 #include "base/elf.h"

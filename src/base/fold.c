@@ -1,7 +1,7 @@
 /* The build compiles this file once for every processor of the architecture, and again (fold_avx2.c, fold_avx512.c) for wider vectors
  * under another table name, without the kinds that have no vectors. fold_kernel_of looks at the processor. No version fuses
  * multiplications and additions, so all give the same bits (cmake/LateralFold.cmake says how they are compiled). */
-#include "base/fold.h"
+#include "base/kind.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -160,11 +160,6 @@ static const char *find_range(const struct program *p, struct image *im)
     return im->parts ? NULL : "has no writable data";
 }
 
-static bool stack_inside(const struct image *im)
-{
-    return image_contains(im, __builtin_frame_address(0));
-}
-
 /* ---- the same program? ---- */
 
 static bool read_build_id(const struct program *p, unsigned char *id)
@@ -241,7 +236,7 @@ const char *image_find(struct image *im, const char *soname)
     if (!read_build_id(&program, im->id))
         hash_program(&program, im->id);
     const char *why = find_range(&program, im);
-    if (!why && stack_inside(im))
+    if (!why && image_contains(im, __builtin_frame_address(0)))
         why = "runs on a stack among its own data";
     if (why)
         im->start = im->end = im->parts = 0;

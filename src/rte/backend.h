@@ -61,18 +61,11 @@ int rte_backend_locked(int (*call)(void *), void *argument);
 /* rte.c: makes rte_is_pe true from here on, in this process alone. */
 void rte_is_this_process(void);
 
-/* member.c: returns true when the process has mapped this node's memory. Any thread, also in a signal handler. */
+/* end.c: returns true when the process has mapped this node's memory. Any thread, also in a signal handler. */
 bool rte_shares_memory(int pid);
 
 /* end.c: from here on keeps the status that the program passes to exit. */
 void rte_note_exit(void);
-
-/* Return 0, or -1 after one line. self and local fill rte.fd, node_index, launched. */
-int rte_self_open(void);
-int rte_local_open(const char *job);
-
-/* Returns the descriptor that LATERAL_JOB names, and this PE's index, without a look at the file; -1 when it names none. */
-int rte_local_find(const char *job, int *index);
 
 /* Return the backend's table, or null after one line. */
 const struct rte_backend *rte_pmi_open(struct rte_rank *place);
@@ -105,5 +98,12 @@ struct rte_module_calls {
     void (*orphaned)(void); /* the launcher is gone */
 };
 typedef const struct rte_backend *rte_module_open(const struct rte_module_calls *calls, struct rte_rank *place);
+
+/* Crashes: a PE that dies of a fault writes down where, in the node's memory, so that oshrun can tell after its death. */
+
+/* Takes over SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, where the program has left them as they were; a handler that it
+ * installs later takes its place. The process then dies of the signal as without it. Called once, by the thread that
+ * initialises, after it has its seat. */
+void rte_crash_watch(void);
 
 #endif

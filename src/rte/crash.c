@@ -1,7 +1,7 @@
 /* The handler may interrupt anything, so it uses system calls and memory of its own alone. Callers are found by
  * backtrace(3), which may load a library and wait for a lock that the dying thread holds. So a child does that, a copy of
  * the process with this one thread, for a limited time. */
-#include "rte/crash.h"
+#include "rte/backend.h"
 
 #include "rte/rte.h"
 
@@ -148,7 +148,7 @@ static void add_callers(const ucontext_t *context)
     if (count == 1 && !crash->frames[0].file) /* a jump into nothing */
         crash->frames[count++].address = caller_of(context);
     place_frames(1, count);
-    atomic_store_release(&crash->depth, count); /* acquire: launch/crash.c */
+    atomic_store_release(&crash->depth, count); /* acquire: launch/report.c */
 }
 
 static void let_child_add_callers(const ucontext_t *context)
@@ -178,7 +178,7 @@ static void report_crash(const siginfo_t *info, const ucontext_t *context)
     crash->frames[0].address = counter_of(context);
     place_frames(0, 1);
     atomic_store_release(&crash->depth, 1);
-    atomic_store_release(&crash->state, 1); /* acquire: launch/crash.c */
+    atomic_store_release(&crash->state, 1); /* acquire: launch/report.c */
     let_child_add_callers(context);
 }
 

@@ -4,7 +4,7 @@
  * LATERAL_PROGRESS=poll, too. It ends before rte_finalize: a process whose main thread has called pthread_exit lives as long as any
  * thread. */
 #include "base/log.h"
-#include "base/thread.h"
+#include "base/process.h"
 #include "rte/backend.h"
 #include "rte/rte.h"
 

@@ -1,7 +1,7 @@
 /* The head of a node's shared memory: the layout that the launcher and the PEs of one node agree on.
  *
  * The launcher (or a process started without one) makes an anonymous file, sizes it with node_fixed_size, formats it
- * with node_format, seals it against shrinking, and lets PE r inherit it (src/rte/local.c). All other
+ * with node_format, seals it against shrinking, and lets PE r inherit it (src/rte/start.c). All other
  * parts of the node's memory follow the head.
  *
  *   struct node | struct node_pe x size | group area (src/uccs/team/row.h) | counters (src/uccs/comp/counter.h)
@@ -49,7 +49,7 @@ _Static_assert(sizeof(struct node_pe) == CACHE_LINE, "one line a PE");
 /* Where the globals of a PE are. */
 enum { NODE_SLICE = -1, NODE_PRIVATE = 0 };
 
-/* An active set of OpenSHMEM that has the slot NODE_TEAM_AREAS + its index (src/shmem/coll/set.c). A PE claims a free
+/* An active set of OpenSHMEM that has the slot NODE_TEAM_AREAS + its index (src/shmem/set.c). A PE claims a free
  * one (cas of state), writes the rest, then marks it valid (release). No PE ever frees one. */
 #define NODE_SETS 64
 struct node_set {

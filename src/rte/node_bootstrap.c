@@ -110,11 +110,6 @@ static bool same_user(int socket)
     return user_of(socket) == geteuid();
 }
 
-static void pause_briefly(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 1000000}, 0);
-}
-
 /* Returns 1 when this process is the host, 0 when it is connected to the host, and -1 with errno on failure: EPERM when another user
  * holds the name, EAGAIN when the host's queue stays full. The socket does not block. */
 static int take_part(int socket, const struct sockaddr_un *address, socklen_t bytes)
@@ -128,7 +123,7 @@ static int take_part(int socket, const struct sockaddr_un *address, socklen_t by
             return same_user(socket) ? 0 : (errno = EPERM, -1);
         if (errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR)
             return -1;
-        pause_briefly();
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, 0);
     }
     return -1;
 }

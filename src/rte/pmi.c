@@ -11,12 +11,12 @@
 #include "rte/node.h"
 #include "rte/pmi_guest.h"
 #include "rte/pmi_talk.h"
-#include "rte/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +24,49 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Bytes as text that PMI servers pass on untouched: letters, digits, '-' and '_', four characters for three bytes. */
+#define WIRE_TEXT(bytes) (((bytes) + 2) / 3 * 4) /* characters, without the final 0 */
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/* Encodes 3 bytes as four characters; one byte left over as two, two bytes as three. `text` has room for WIRE_TEXT(bytes) + 1. */
+static void wire_encode(char *text, const void *data, size_t bytes)
+{
+    const unsigned char *from = data;
+    for (; bytes > 0; from += 3) {
+        size_t now = bytes < 3 ? bytes : 3;
+        uint32_t group = 0;
+        for (size_t i = 0; i < 3; i++)
+            group = group << 8 | (i < now ? from[i] : 0);
+        for (size_t i = 0; i <= now; i++)
+            *text++ = digits[group >> (18 - 6 * i) & 63];
+        bytes -= now;
+    }
+    *text = 0;
+}
+
+/* data has room for 3 bytes per 4 characters. Returns the number of bytes, or -1. */
+static long wire_decode(void *data, const char *text)
+{
+    unsigned char *to = data;
+    size_t left = strlen(text);
+    if (left % 4 == 1)
+        return -1;
+    for (; left > 0; text += 4) {
+        size_t now = left < 4 ? left : 4;
+        uint32_t group = 0;
+        for (size_t i = 0; i < 4; i++) {
+            const char *digit = i < now ? strchr(digits, text[i]) : digits;
+            if (!digit)
+                return -1;
+            group = group << 6 | (uint32_t)(digit - digits);
+        }
+        for (size_t i = 0; i + 1 < now; i++)
+            *to++ = (unsigned char)(group >> (16 - 8 * i));
+        left -= now;
+    }
+    return to - (unsigned char *)data;
+}
 
 #define LOOK_UP_MILLISECONDS 500
 #define VALUE_MOST (64u << 20) /* bytes of a value; a longer one is nonsense */

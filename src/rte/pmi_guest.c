@@ -1,7 +1,7 @@
 #include "rte/pmi_guest.h"
 
 #include "base/log.h"
-#include "base/thread.h"
+#include "base/process.h"
 #include "rte/backend.h"
 
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
 /* rte_init: finds the launcher of this process, opens the way to it, maps the node's head and takes this PE's seat. */
 #include "base/env.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "rte/backend.h"
-#include "rte/crash.h"
 #include "rte/rte.h"
 #include "rte/watch.h"
 
@@ -13,8 +13,86 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* A PE started by oshrun: LATERAL_JOB=<fd>:<node index>:<parent_pipe> names the inherited memory file, and the descriptor that
+ * ends this PE with the guard (-1: none). Or a program started without a launcher: a job of one PE with its own memory file. */
+
+/* Reads a number and the character behind it. Returns false when it is none, or no int. */
+static bool read_number(const char **text, char behind, int *number)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(*text, &end, 10);
+    if (end == *text || *end != behind || errno || value < INT_MIN || value > INT_MAX)
+        return false;
+    *number = (int)value;
+    *text = end + 1;
+    return true;
+}
+
+static bool read_job(const char *job, int *fd, int *index, int *parent_pipe)
+{
+    return read_number(&job, ':', fd) && read_number(&job, ':', index) && read_number(&job, 0, parent_pipe) &&
+           *index >= 0;
+}
+
+/* Returns the descriptor that LATERAL_JOB names, and this PE's index, without a look at the file; -1 when it names none. */
+static int find_inherited(const char *job, int *index)
+{
+    int fd, parent_pipe;
+    return read_job(job, &fd, index, &parent_pipe) ? fd : -1;
+}
+
+/* Return 0, or -1 after one line. self and local fill rte.fd, node_index, launched. */
+static int open_inherited(const char *job)
+{
+    int fd, index, parent_pipe;
+    struct stat file;
+    if (!read_job(job, &fd, &index, &parent_pipe)) {
+        log_line("LATERAL_JOB=%s is not one of oshrun's; unset it, or start the program with oshrun", job);
+        return -1;
+    }
+    if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) || file.st_size < (off_t)sizeof(struct node)) {
+        log_line("LATERAL_JOB=%s: file descriptor %d is not a job's memory (closed on the way by a wrapper?); "
+                 "start the program with oshrun",
+                 job, fd);
+        return -1;
+    }
+    parent_death_follow(parent_pipe);
+    rte.fd = fd;
+    rte.node_index = index;
+    rte.launched = true;
+    return 0;
+}
+
+static int open_alone(void)
+{
+    size_t bytes = node_fixed_size(1);
+    int fd = memfd_create("lateral", MFD_CLOEXEC);
+    if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0)
+        goto err_file;
+    struct node *node = mmap(0, sizeof *node, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (node == MAP_FAILED)
+        goto err_file;
+    uint64_t nonce[2] = {0, 0};
+    if (getrandom(nonce, sizeof nonce, 0) < 0)
+        log_debug("no random numbers: %s", strerror(errno));
+    node_format(node, 1, 1, nonce);
+    munmap(node, sizeof *node);
+    rte.fd = fd;
+    rte.node_index = 0;
+    rte.launched = false;
+    return 0;
+
+err_file:
+    log_line("cannot make the job's memory: %s", strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
 
 /* Anybody could have written the file's descriptor into the environment, so the header is not believed. */
 static bool head_is_valid(const struct node *head, int index, uint64_t file_bytes)
@@ -80,12 +158,6 @@ static bool is_taken(const char *job)
     return strncmp(job, TAKEN, strlen(TAKEN)) == 0;
 }
 
-/* oshrun has handed the job over to another launcher. */
-static bool is_front(const char *job)
-{
-    return strncmp(job, NODE_FRONT, strlen(NODE_FRONT)) == 0;
-}
-
 /* Puts the place in the job into text. */
 static void name_place(char *text, size_t room)
 {
@@ -124,7 +196,8 @@ static enum launcher find_launcher(void)
             return i;
     if (*chosen && strcmp(chosen, "auto") != 0)
         return UNKNOWN;
-    if (*env_text(ENV_JOB) && !is_taken(env_text(ENV_JOB)) && !is_front(env_text(ENV_JOB)))
+    const char *job = env_text(ENV_JOB); /* NODE_FRONT: oshrun has handed the job over to another launcher */
+    if (*job && !is_taken(job) && strncmp(job, NODE_FRONT, strlen(NODE_FRONT)) != 0)
         return OURS;
     if (place_is_taken())
         return ALONE;
@@ -144,7 +217,7 @@ bool rte_launcher_is_there(void)
 struct node *rte_node_ahead(int *fd, int *index)
 {
     struct stat file;
-    *fd = find_launcher() == OURS ? rte_local_find(env_text(ENV_JOB), index) : -1;
+    *fd = find_launcher() == OURS ? find_inherited(env_text(ENV_JOB), index) : -1;
     if (*fd < 0 || fstat(*fd, &file) != 0 || !S_ISREG(file.st_mode) || file.st_size < (off_t)sizeof(struct node))
         return NULL;
     int seals = fcntl(*fd, F_GET_SEALS);
@@ -204,11 +277,11 @@ static int open_node(enum launcher launcher)
     if (launcher == PMIX || launcher == PMI || launcher == EMBEDDED)
         take_place(); /* before a module starts threads */
     switch (launcher) {
-    case OURS: return rte_local_open(env_text(ENV_JOB));
+    case OURS: return open_inherited(env_text(ENV_JOB));
     case PMIX: return join_job(rte_pmix_open(&place), &place);
     case PMI: return join_job(rte_pmi_open(&place), &place);
     case EMBEDDED: return join_job(rte_host_open(&place), &place);
-    case ALONE: warn_lonely(); return rte_self_open();
+    case ALONE: warn_lonely(); return open_alone();
     case UNKNOWN: break;
     }
     log_line("LATERAL_RTE=%s is not one of auto, oshrun, pmix, pmi, alone", env_text(ENV_RTE));

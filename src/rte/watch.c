@@ -97,13 +97,6 @@ bool rte_watch_is_wanted(void)
     return asked || *front;
 }
 
-/* Makes the address of this node's watcher, or zeros, known to the lowest PEs of other nodes, behind the next fence. */
-static void publish_routes(void)
-{
-    if (rte.node_size != rte.npes && rte_backend)
-        (void)rte_backend->put(KEY, start.routes, sizeof start.routes);
-}
-
 void rte_watch_start(void)
 {
     const bool by_oshrun = rte.launched && !rte_backend; /* its supervisor watches */
@@ -112,7 +105,8 @@ void rte_watch_start(void)
     if (!spawn_watcher() && asked && rte.pe == 0)
         log_line(
             "LATERAL_TIMEOUT and LATERAL_DEADLOCK: no oshrun of this version beside the library, so nobody watches the job");
-    publish_routes();
+    if (rte.node_size != rte.npes && rte_backend) /* zeros where there is no watcher */
+        (void)rte_backend->put(KEY, start.routes, sizeof start.routes);
 }
 
 /* Stores the routes to a node's watcher; zeros where it has none. */

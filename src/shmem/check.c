@@ -2,8 +2,6 @@
 
 #include "base/log.h"
 #include "base/poison.h"
-#include "shmem/coll/coll.h"
-#include "shmem/mem.h"
 #include "shmem/place.h"
 #include "shmem/state.h"
 #include "shmem/team.h"

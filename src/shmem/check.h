@@ -81,4 +81,15 @@ void lat_check_forbid(const void *at, size_t bytes);
 
 #pragma GCC visibility pop
 
+/* The life of the symmetric heap, and the block around an address. What programs call is in calls.h.
+ *
+ * open and close: in init and finalize. around: any thread. */
+
+/* Returns 0, or -1 when there is no memory for the bookkeeping. */
+int lat_mem_open(void);
+void lat_mem_close(void);
+
+/* Finds the live heap block around an address. Returns false when there is none. */
+bool lat_mem_around(const void *addr, uintptr_t *start, size_t *bytes);
+
 #endif

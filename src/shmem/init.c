@@ -9,7 +9,7 @@
 #include "rte/rte.h"
 #include "shmem/calls.h"
 #include "shmem/ctx.h"
-#include "shmem/mem.h"
+#include "shmem/check.h"
 #include "shmem/place.h"
 #include "shmem/state.h"
 #include "shmem/team.h"

@@ -10,7 +10,7 @@
  * turn last, so the node word is 0 again unless a further thread of this PE has the turn then.
  * Orders: taking a lock acquires (swap, load), leaving it releases (swap, and), so the next holder sees the section's
  * stores. A lock belongs to the PE: any of its threads may clear it. */
-#include "shmem/amo.h"
+#include "shmem/rma.h"
 #include "shmem/calls.h"
 #include "shmem/ctx.h"
 #include "shmem/place.h"

@@ -7,7 +7,6 @@
  * The hint for remote atomics asks for memory whose atomics the network's adapter does (proto/direct.c). It lies in a part of the
  * heap of its own, with books of its own. Where one PE has no such adapter, or the part is full, memory is the processor's, as
  * without the hint: the domain is fixed here, alike at all PEs. */
-#include "shmem/mem.h"
 
 #include "base/heap.h"
 #include "base/log.h"

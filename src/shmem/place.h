@@ -10,8 +10,11 @@
 #define SHMEM_PLACE_H
 
 #include "shmem/state.h"
-#include "uccs/proto/initiator.h"
+#include "uccs/coll/coll.h"
 #include "uccs/core/memory.h"
+#include "uccs/proto/initiator.h"
+
+#include <shmemx.h>
 
 /* Ends the job with a line that says what is wrong with the address or PE. */
 _Noreturn void lat_fail_address(const char *call, const char *argument, const void *addr, int pe);
@@ -48,5 +51,16 @@ static inline void lat_require_strides(const char *call, ptrdiff_t dst, ptrdiff_
     lat_require_span(call, dst, nelems, size);
     lat_require_span(call, sst, nelems, size);
 }
+
+/* Collectives: what the thunks call, before those of uccs/coll/coll.h. One thread at a time per team. */
+
+/* Returns the group of a team, or null for SHMEM_TEAM_INVALID. Ends the job when the library does not run. */
+struct uccs_team *lat_team_group(const char *call, shmem_team_t team);
+
+/* Returns the group of an active set, made by the first call. Ends the job when an argument is wrong. */
+struct uccs_team *lat_set_group(const char *call, int start, int logstride, int size, long *psync);
+
+/* Ends the job unless the group has this root. */
+void lat_require_root(const char *call, const struct uccs_team *group, int root);
 
 #endif

@@ -5,8 +5,8 @@
 #include "shmem/ctx.h"
 #include "shmem/state.h"
 #include "uccs/coll/coll.h"
-#include "uccs/comp/agree.h"
-#include "uccs/core/fail.h"
+#include "uccs/comp/counter.h"
+#include "uccs/core/core.h"
 #include "uccs/core/wait.h"
 #include "uccs/proto/initiator.h"
 
@@ -166,11 +166,6 @@ void *lat_team_ptr(shmem_team_t team, const void *dest, int pe)
 
 /* --- Contexts of teams */
 
-static bool threads_share(long options)
-{
-    return lat_thread_level == SHMEM_THREAD_MULTIPLE && !(options & (SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE));
-}
-
 /* Finds how the context translates PE numbers. A team that lists its members comes from SHMEM_TEAM_SHARED by strided
  * splits, so their indices are a stride apart. */
 static void find_translation(struct shmem_ctx_impl *ctx, const struct shmem_team_impl *team)
@@ -184,7 +179,7 @@ int lat_team_create_ctx(shmem_team_t handle, long options, shmem_ctx_t *ctx)
 {
     struct shmem_team_impl *team = lat_team_of(handle);
     *ctx = SHMEM_CTX_INVALID;
-    const long known = SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE;
+    const long alone = SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE, known = alone | SHMEM_CTX_NOSTORE;
     if (!team || options & ~known)
         return -1;
     struct shmem_ctx_impl *made = malloc(sizeof *made);
@@ -193,7 +188,7 @@ int lat_team_create_ctx(shmem_team_t handle, long options, shmem_ctx_t *ctx)
     *made = (struct shmem_ctx_impl){.size = (uint32_t)team->group.size,
                                     .options = options,
                                     .team = team,
-                                    .workers.spread = threads_share(options)};
+                                    .workers.spread = lat_thread_level == SHMEM_THREAD_MULTIPLE && !(options & alone)};
     find_translation(made, team);
     lat_ctx_add(&team->contexts, made);
     *ctx = made;
@@ -276,7 +271,7 @@ int lat_team_join(void *team, uint64_t *words, size_t n, bool maximum)
 
 /* --- Splitting.
  *
- * Every new team needs an area of the node's memory that is free at all of its members. They agree on it (comp/agree.h), for all
+ * Every new team needs an area of the node's memory that is free at all of its members. They agree on it (comp/counter.h), for all
  * new teams of a split at once: the parent's members meet in each round, free areas are those of the members of the new team
  * alone, and whether all have taken theirs is a matter of all members of the parent, who return the same. A PE that is in
  * no new team takes nothing. Each takes its area and clears its row of it before the last round, so that any member may use

@@ -36,7 +36,7 @@ static inline struct shmem_team_impl *lat_team_of(shmem_team_t handle)
 
 shmem_team_t lat_team_handle(struct shmem_team_impl *team);
 
-/* The join of struct uccs_members (comp/agree.h); `team` is a struct uccs_team. Collective. */
+/* The join of struct uccs_members (comp/counter.h); `team` is a struct uccs_team. Collective. */
 int lat_team_join(void *team, uint64_t *words, size_t n, bool maximum);
 
 /* The world and shared teams; called by init and finalize. Close destroys what the program left. */

@@ -4,7 +4,7 @@
 
 #include "base/env.h"
 #include "rte/rte.h"
-#include "net/auth/handshake.h"
+#include "net/auth/auth.h"
 #include "uccs/core/core.h"
 #include "uccs/core/keepalive.h"
 

@@ -2,7 +2,7 @@
  * at once, when some more has come, or never. */
 #include "fuzz/fuzz.h"
 
-#include "net/auth/handshake.h"
+#include "net/auth/auth.h"
 #include "net/tcp/inner.h"
 
 #include <netinet/in.h>

@@ -314,7 +314,7 @@ def test_stopped_guard_alone():
 
 
 def test_three_killed():
-    """kill -9 of oshrun, keeper and guard at once, PEs under wrapper scripts: no PE stays (base/parent_death.h)."""
+    """kill -9 of oshrun, keeper and guard at once, PEs under wrapper scripts: no PE stays (base/process.h)."""
     with started("-n", 3, "sh", "-c", '"$@" & wait', "sh", harness.PE, "init", "pid", "sleep:60000") as job:
         pids = numbers(read_lines(job, 3), "pid")
         keeper, guard = harness.keeper_of(job), guard_of(job)

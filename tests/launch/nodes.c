@@ -5,7 +5,7 @@
  *
  * Prints the report, then "figures" with the seconds in which all nodes have connected, the seconds of the report and the most memory
  * that the watcher has had, in kB. */
-#include "net/auth/dialer.h"
+#include "net/auth/auth.h"
 #include "rte/node.h"
 
 #include <assert.h>

@@ -7,7 +7,7 @@
  *          child (a grandchild that sleeps, its pid on stdout) deep (one below that, its parent dead)
  *          await:PE (until that PE has initialised) read (echo standard input)
  *          header env:NAME files cpus mask limit cwd seal  show what was inherited */
-#include "base/parent_death.h"
+#include "base/process.h"
 #include "rte/node.h"
 
 #include <errno.h>

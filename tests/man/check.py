@@ -23,7 +23,7 @@ FOLDERS = re.compile(r"(?<![\w./-])((?:" + "|".join(CODE) + r")(?:/[a-z0-9_-]+)+
 DOCUMENTS = re.compile(r"\b(?:docs|api|launch)/[\w/]+\.md\b")
 FUNCTIONS = re.compile(r"\b(?:uccs|rte|lat)_\w+\b(?!\.[ch]\b)")
 # Headers that the build makes, and programs that documents show.
-MADE = {"stdio.h", "shmem.h", "shmemx.h", "pshmem.h", "mpp/shmem.h", "all.c", "first.c", "ring.py", "thunks.c"}
+MADE = {"stdio.h", "shmem.h", "shmemx.h", "pshmem.h", "mpp/shmem.h", "all.c", "first.c", "program.c", "ring.py", "thunks.c"}
 
 
 def made(root, folder):

@@ -1,5 +1,5 @@
 /* Many more threads than cores wait for a peer of another node: those that sleep are woken when their operations are complete, and
- * somebody always leads (src/uccs/core/eventcount.h). Threads put, flush and get, by one context and by their own; some leave the crowd
+ * somebody always leads (src/uccs/core/wait.h). Threads put, flush and get, by one context and by their own; some leave the crowd
  * early, so that leaders go while others sleep.
  * pes: 2
  * case: thread

@@ -4,7 +4,7 @@
 #include "rte/rte.h"
 #include "uccs/core/core.h"
 #include "uccs/core/keepalive.h"
-#include "net/auth/handshake.h"
+#include "net/auth/auth.h"
 
 #include "unit/check.h"
 

@@ -1,6 +1,5 @@
 /* Doors and calls of a process that has no descriptor left, or whose epoll can take no more: nobody waits for ever. */
-#include "net/auth/dialer.h"
-#include "net/auth/listener.h"
+#include "net/auth/auth.h"
 
 #include "unit/check.h"
 

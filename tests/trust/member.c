@@ -1,6 +1,6 @@
 /* Who is one of this node: processes that map its memory, and no other, whatever the memory's words say. Whom a PE ends that
  * ends its node. And who has started two processes. */
-#include "base/ancestor.h"
+#include "base/process.h"
 #include "rte/backend.h"
 #include "rte/rte.h"
 

@@ -3,7 +3,7 @@
  * the devices that it makes there; without the rights for one it is skipped. And the sockets: of the interface that the user has
  * chosen, if there is one. */
 #include "base/env.h"
-#include "net/auth/routes.h"
+#include "net/auth/auth.h"
 
 #include "unit/check.h"
 

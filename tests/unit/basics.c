@@ -7,14 +7,11 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "base/ancestor.h"
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/log.h"
-#include "base/patience.h"
 #include "base/poison.h"
-#include "base/parent_death.h"
-#include "base/thread.h"
+#include "base/process.h"
 
 #include "unit/child.h"
 

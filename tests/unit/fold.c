@@ -2,7 +2,7 @@
  * at odd addresses. Both tables give the same bits. */
 #include "check.h"
 
-#include "base/fold.h"
+#include "base/kind.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -8,12 +8,12 @@
 
 #include <dlfcn.h>
 
-bool race_from_program(const void *from)
+static bool race_from_program(const void *from)
 {
     return where_of(from) != 0;
 }
 
-void race_own(const void *at, size_t bytes, unsigned flags, uint32_t call, const void *from)
+static void race_own(const void *at, size_t bytes, unsigned flags, uint32_t call, const void *from)
 {
     int pe;
     size_t offset;

@@ -128,9 +128,6 @@ void race_pending_forget(void);
 extern uint32_t race_pending; /* how many such calls are remembered; relaxed */
 
 /* ---- access.c: what the compiler's calls and memcpy use ---- */
-void race_own(const void *at, size_t bytes, unsigned flags, uint32_t call, const void *from);
-bool race_from_program(const void *from);
-
 extern bool race_instrumented; /* some of the program was compiled by oshcc --race */
 
 /* ---- life.c ---- */

@@ -46,19 +46,4 @@ bool lmpi_pmi_end(bool *published);
  * of lmpi_pmix_knows, since the launcher has all words at hand. */
 bool lmpi_pmi_knows(int rank, bool ask);
 
-/* ---- pmix.c: words in the key space of a launcher that speaks PMIx ---- */
-
-/* Before the MPI starts: leaves this rank's word, which the MPI's start shows to all. Does nothing where no such launcher is. */
-void lmpi_pmix_begin(void);
-
-/* After the MPI has started: returns whether words can be asked for; *published says whether this rank's is among them. */
-bool lmpi_pmix_is_there(bool *published);
-
-/* Returns whether a rank has left its word. ask: another host may be asked for it, which takes ten seconds where a rank has left none; else
- * what is known here is all. */
-bool lmpi_pmix_knows(int rank, bool ask);
-
-/* Behind the last question. */
-void lmpi_pmix_end(void);
-
 #endif

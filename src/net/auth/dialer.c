@@ -1,6 +1,4 @@
-#include "net/auth/dialer.h"
-
-#include "net/auth/listener.h"
+#include "net/auth/auth.h"
 
 #include <errno.h>
 #include <stdbool.h>

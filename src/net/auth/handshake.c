@@ -1,4 +1,4 @@
-#include "net/auth/handshake.h"
+#include "net/auth/auth.h"
 
 #include "base/siphash.h"
 

@@ -1,4 +1,4 @@
-#include "net/auth/listener.h"
+#include "net/auth/auth.h"
 
 #include "base/clock.h"
 

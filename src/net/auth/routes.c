@@ -1,4 +1,4 @@
-#include "net/auth/routes.h"
+#include "net/auth/auth.h"
 
 #include <errno.h>
 #include <ifaddrs.h>

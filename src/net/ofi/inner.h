@@ -20,8 +20,7 @@
 #ifndef NET_OFI_INNER_H
 #define NET_OFI_INNER_H
 
-#include "net/auth/dialer.h"
-#include "net/auth/listener.h"
+#include "net/auth/auth.h"
 #include "net/transport.h"
 
 #include <rdma/fabric.h>

@@ -19,8 +19,7 @@
 #define NET_TCP_INNER_H
 
 #include "base/atomic.h"
-#include "net/auth/dialer.h"
-#include "net/auth/listener.h"
+#include "net/auth/auth.h"
 #include "net/transport.h"
 
 #include <stdbool.h>

@@ -36,7 +36,6 @@ struct peer {
     struct peer *next;
 };
 
-/* operation.c */
 extern ucp_context_h ucx_context;
 extern const struct transport_events *ucx_events;
 extern bool ucx_onesided; /* this life may use one-sided operations */

@@ -310,8 +310,9 @@ static void connect_late(struct peer *peer)
     }
 }
 
-static int progress(struct worker *worker)
+static int ucx_progress(void *of)
 {
+    struct worker *worker = of;
     worker->inside = true;
     quiet = IN_PROGRESS;
     int count = (int)ucp_worker_progress(worker->ucp);
@@ -334,11 +335,6 @@ static enum transport_status ucx_receive(void *on, void *rest, void *into, size_
     return ucx_outcome(ucp_am_recv_data_nbx(worker->ucp, rest, into, bytes, &param));
 }
 
-static int ucx_progress(void *worker)
-{
-    return progress(worker);
-}
-
 static int ucx_descriptor(void *worker)
 {
     int fd;
@@ -356,7 +352,7 @@ static int ucx_drained(void *of)
     const ucp_request_param_t param = {0};
     if (!worker->draining)
         worker->draining = ucp_worker_flush_nbx(worker->ucp, &param);
-    progress(worker);
+    ucx_progress(worker);
     if (UCS_PTR_IS_PTR(worker->draining)) {
         if (ucp_request_check_status(worker->draining) == UCS_INPROGRESS)
             return 0;

@@ -26,7 +26,7 @@
 
 #include "base/clock.h"
 #include "uccs/core/doorbell.h"
-#include "uccs/mem/cma.h"
+#include "uccs/mem/dynamic.h"
 
 enum {
     PAGE = 4096,    /* the smallest one */

@@ -8,7 +8,7 @@
 
 #include "uccs/core/doorbell.h"
 #include "uccs/core/progress.h"
-#include "uccs/core/thread.h"
+#include "uccs/core/core.h"
 
 #include <pthread.h>
 

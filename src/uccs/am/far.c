@@ -22,7 +22,7 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/core/doorbell.h"
-#include "uccs/core/fail.h"
+#include "uccs/core/core.h"
 
 #include <stdlib.h>
 

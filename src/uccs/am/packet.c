@@ -1,6 +1,6 @@
 #include "uccs/am/inner.h"
 
-#include "uccs/core/fail.h"
+#include "uccs/core/core.h"
 
 #include <stdlib.h>
 

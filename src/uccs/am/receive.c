@@ -11,7 +11,7 @@
 #include "uccs/core/doorbell.h"
 #include "uccs/core/progress.h"
 #include "uccs/proto/initiator.h"
-#include "uccs/core/fail.h"
+#include "uccs/core/core.h"
 #include "uccs/core/memory.h"
 
 #include <stdlib.h>

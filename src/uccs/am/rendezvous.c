@@ -8,9 +8,9 @@
 #include "base/log.h"
 #include "uccs/am/inner.h"
 #include "uccs/core/doorbell.h"
-#include "uccs/core/fail.h"
+#include "uccs/core/core.h"
 #include "uccs/core/memory.h"
-#include "uccs/mem/cma.h"
+#include "uccs/mem/dynamic.h"
 #include "uccs/proto/initiator.h"
 
 #include <stdlib.h>

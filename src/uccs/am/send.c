@@ -6,8 +6,8 @@
 #include "uccs/core/doorbell.h"
 #include "uccs/proto/initiator.h"
 #include "uccs/core/memory.h"
-#include "uccs/core/thread.h"
-#include "uccs/comp/queue.h"
+#include "uccs/core/core.h"
+#include "uccs/comp/request.h"
 
 #include <stdio.h>
 

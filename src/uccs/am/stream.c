@@ -1,8 +1,6 @@
-#include "uccs/am/stream.h"
-
 #include "uccs/am/am.h"
-#include "uccs/core/thread.h"
-#include "uccs/core/fail.h"
+
+#include "uccs/core/core.h"
 
 #include <stdlib.h>
 

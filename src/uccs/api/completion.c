@@ -7,7 +7,7 @@
 #include "rte/wait_record.h"
 #include "uccs/api/inner.h"
 #include "uccs/comp/counter.h"
-#include "uccs/comp/queue.h"
+#include "uccs/comp/request.h"
 
 int uccs_request_create(uccs_request_t *request)
 {
@@ -182,7 +182,7 @@ int uccs_wait_some(uccs_request_t *requests, size_t n, size_t *count, size_t *in
     return look_for_some(&(struct wanted){requests, n, count, indices}, -1);
 }
 
-/* --- Completion queues, on top of comp/queue.h */
+/* --- Completion queues, on top of comp/request.h */
 
 struct wanted_entries {
     struct uccs_queue *queue;

@@ -3,7 +3,6 @@
 #include "uccs/api/inner.h"
 #include "uccs/proto/initiator.h"
 #include "uccs/coll/coll.h"
-#include "uccs/comp/threshold.h"
 #include "uccs/comp/counter.h"
 
 int uccs_counter_open(uccs_counter_t *counter)

@@ -3,7 +3,7 @@
 #define UCCS_API_INNER_H
 
 #include "uccs/am/am.h"
-#include "uccs/comp/agree.h"
+#include "uccs/comp/counter.h"
 
 #include <stdbool.h>
 #include <uccs_rte.h>
@@ -30,9 +30,6 @@ void uccs_stream_finish(struct uccs_stream *stream);
 
 /* Returns how the members of a group agree on a number. */
 struct uccs_members uccs_group_members(uccs_group_t group);
-
-/* Releases, at the end of a life, the contexts that the program has left. None of their operations is under way. */
-void uccs_contexts_close(void);
 
 /* The place of each process of the job. Processes exchange it when uccs_rte.h starts; constant afterwards. */
 struct uccs_locality {

@@ -1,4 +1,4 @@
-/* Streams of uccs.h: creation and end, endpoints, flush and fence. am/stream.h holds their parts, proto/proto.h what they
+/* Streams of uccs.h: creation and end, endpoints, flush and fence. am/am.h holds their parts, proto/proto.h what they
  * have issued to other nodes. Any thread. */
 #include "uccs/api/inner.h"
 

@@ -7,20 +7,20 @@
  *                          bytes to that member, store or fold those of another one
  *   memory                 members are a team, buffers are symmetric memory. All come, each does its share of the copying
  *                          and folding from and to the others' memory, all leave (memory.c, share.c); over nodes small data
- *                          travels with the flag (gather.c, bcast.c), long data goes straight to one member of each node (rail.c), and
+ *                          travels with the flag (bcast.c), long data goes straight to one member of each node (rail.c), and
  *                          vectors are folded on the way (reduce.c)
  *
  * A blocking collective is started and waited for by its caller (uccs_coll_run). A split-phase one is a task, which every
  * test, every waiting thread and the progress thread advance (uccs_coll_start). One thread at a time advances it.
  *
- * Small data of blocking collectives on one node needs no plan: slots.c. */
+ * Small data of blocking collectives on one node needs no plan: team.c. */
 #ifndef UCCS_COLL_INNER_H
 #define UCCS_COLL_INNER_H
 
-#include "base/fold.h"
+#include "base/kind.h"
 #include "uccs/coll/coll.h"
 #include "uccs/core/memory.h"
-#include "uccs/core/task.h"
+#include "uccs/core/progress.h"
 #include "uccs/core/wait.h"
 #include "uccs/proto/initiator.h"
 #include "uccs/team/slots.h"
@@ -218,14 +218,6 @@ struct uccs_tagged {
     char copy[];
 };
 
-/* Tries to send a message. Returns false when there is no room at the moment; then make progress and try again. With `out`, even
- * a short message lies in a block, and *out is one more until the receiver has dropped it (release; acquire by the caller). */
-bool uccs_tagged_try(int pe, const struct uccs_tag *key, const void *data, size_t length, uint32_t *out);
-
-/* Returns the message with the tag, or null when it has not come yet. */
-struct uccs_tagged *uccs_tagged_take(const struct uccs_tag *key);
-void uccs_tagged_drop(struct uccs_tagged *message);
-
 /* --- Members' memory */
 
 /* The member `distance` behind `rank`, around the circle: so that members begin at different ones. */
@@ -306,17 +298,6 @@ bool uccs_coll_run_part(struct uccs_coll *coll, void (*part)(struct uccs_task *t
 void uccs_share_do(struct uccs_coll *coll, int rank);
 /* The step of a blocking fold over nodes, in which each member folds all vectors that it needs; the last one. */
 uccs_coll_step uccs_share_fold_far;
-
-/* --- Small data on one node, by slots (slots.c): plain arguments, since these are brief */
-
-void uccs_slots_broadcast(struct uccs_team *team, char *dest, const char *source, size_t bytes, int root);
-void uccs_slots_allgather(struct uccs_team *team, char *dest, const char *source, size_t bytes);
-void uccs_slots_alltoall(struct uccs_team *team, char *dest, const char *source, size_t bytes);
-/* Of members 0 .. last; a scan's are others than a reduction's. */
-void uccs_slots_fold(struct uccs_team *team, fold_kernel *fold, size_t element, char *dest, const char *source,
-                     size_t bytes, int last);
-void uccs_slots_reduce_by_leader(struct uccs_team *team, fold_kernel *fold, size_t element, char *dest,
-                                 const char *source, size_t bytes);
 
 /* --- Plans over nodes */
 

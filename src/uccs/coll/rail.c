@@ -1,4 +1,4 @@
-/* Collectives over several nodes on long data (nodes.h).
+/* Collectives over several nodes on long data (row.h).
  *
  * All come first (an allgather without data), so that everybody's dest may be written. Then data crosses to each other node once, as puts
  * straight into their place at one member there; which one depends on the sender, so that all members of a node have a

@@ -1,4 +1,4 @@
-#include "uccs/comp/agree.h"
+#include "uccs/comp/counter.h"
 
 #include <uccs.h>
 

@@ -10,7 +10,7 @@
  *
  * Counters that a group or one PE has opened: their slots lie in another part of the table, and each PE has the generations of
  * that part in shared memory, where peers check the handle; the lines of generations change seldom, so they stay in the peers'
- * caches. The members of a group agree on a slot that is free at all of them (agree.h).
+ * caches. The members of a group agree on a slot that is free at all of them (uccs_agree).
  *
  * Any thread may count arrivals and read. Any thread may create, open and free, but those of the job in the same order at all
  * PEs. */
@@ -18,10 +18,47 @@
 #define UCCS_COMP_COUNTER_H
 
 #include "rte/node.h"
-#include "uccs/comp/agree.h"
+#include "uccs/comp/request.h"
 #include "uccs/core/core.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How the members of a group or team agree on a number that is free at all of them: the slot of a counter, the id of a context, the
+ * area of a new team.
+ *
+ * They agree in rounds. In one they look at a window of numbers, each says which of them are free there, and each takes the first
+ * that is free at all. In the next each says how that went. A member may fail to take the number because another thread was
+ * faster; then all give it back and try again from another place, which differs from group to group, so that groups that meet in
+ * several processes part after a few rounds. Any thread; one at a time for a group. */
+
+enum { UCCS_AGREE_WORDS = 4 };
+
+/* join replaces each of n words, at most UCCS_AGREE_WORDS, by the AND, or the maximum, of all members' words. It returns UCCS_OK or an
+ * error, the same at all members. Several groups may agree at once, each on its own number: join then takes the AND over one of them, and the
+ * maximum over all, which get a number each or none. */
+struct uccs_members {
+    int (*join)(void *members, uint64_t *words, size_t n, bool maximum);
+    void *members;
+    uint32_t salt; /* the same at all members, other for other groups */
+};
+
+/* first, which may be null, returns the first window with a free number; list fills in a bit for each free number of a window.
+ * take returns 0 when another thread was faster, else a value of the caller's choice. */
+struct uccs_numbers {
+    uint32_t windows, each; /* each: numbers of a window, at most 64 * UCCS_AGREE_WORDS */
+    void *what;             /* for the functions */
+    uint32_t (*first)(void);
+    void (*list)(void *what, uint32_t window, uint64_t *words);
+    uint64_t (*take)(void *what, uint32_t number);
+    void (*give_back)(void *what, uint32_t number);
+};
+
+/* Collective. On return each member has taken `number`, and `value` is the highest of their values. Returns UCCS_OK, UCCS_ERR_NO_MEMORY
+ * when no number is free at all members, or join's error. */
+int uccs_agree(const struct uccs_members *members, const struct uccs_numbers *numbers, uint32_t *number,
+               uint64_t *value);
 
 struct uccs_counter_line {
     cache_aligned int64_t count; /* origins add to it (release), the owner's readers load it (acquire) */
@@ -167,5 +204,21 @@ void uccs_counter_release(uccs_counter counter);
 
 /* Clears every line of this PE that was used, and forgets all slots, at the end of a life. */
 void uccs_counter_close(void);
+
+/* Requests on counters and words: such a request completes when the counter, or a word of this process, has reached a
+ * number, so that a program can wait for it and for operations at once.
+ *
+ * The thresholds that nobody has reached are on one list. While the list is not empty, it is a source of progress (core/progress.h):
+ * every wait, test and progress call looks at it, on any thread. Any thread. */
+
+/* The request, an object, counts one operation until the counter or word is at least so much. The operation fails when the
+ * counter is shut first, or when the life ends. A word must exist until then. Returns false when memory is exhausted. */
+bool uccs_threshold_add(const struct uccs_counter_wanted *what, struct uccs_request *request);
+
+/* Fills in the first counter or word that the request waits for. Returns false when there is none. For uccs_request_reason_add. */
+bool uccs_threshold_tell(const struct uccs_request *request, struct uccs_reason *reason);
+
+/* Fails the operations of thresholds that nobody has reached, at the end of a life. */
+void uccs_threshold_close(void);
 
 #endif

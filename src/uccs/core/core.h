@@ -95,4 +95,41 @@ static inline bool uccs_running(void)
     return atomic_load_acquire(&uccs_users) > 0;
 }
 
+/* Gives a small number to every thread that enters the substrate, so that threads keep to workers, shards and lines of
+ * their own. Any thread. A thread takes the lowest number that no other thread has, and gives it back when it ends; what
+ * it has left under way then counts as the next owner's. A user with n workers takes the number modulo n. */
+
+extern _Thread_local uint32_t uccs_thread_mine; /* number + 1; 0: the thread has no number yet */
+uint32_t uccs_thread_new(void);
+
+/* Returns a number above that of every thread so far. The caller has synchronised with the threads that it asks about. */
+uint32_t uccs_threads(void);
+
+#define UCCS_THREAD_NUMBERS 4096 /* further threads share numbers */
+
+static inline uint32_t uccs_thread(void)
+{
+    return lat_likely(uccs_thread_mine != 0) ? uccs_thread_mine - 1 : uccs_thread_new();
+}
+
+/* The end of a job for a fault between nodes. The first PE of a node that finds a fault prints one line; the others wait for
+ * the end silently, since they would report the same fault or a consequence of it. Any thread. */
+
+/* Ends the job after the line. */
+_Noreturn void uccs_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Returns the memory, unless there is none: then it ends the job after the line "no memory for `what` PE `pe`". */
+void *uccs_must_have(void *memory, const char *what, int pe);
+/* Ends the job for that PE's process, which is gone, after a second in which launcher or watcher may report its end first. */
+_Noreturn void uccs_fail_process_lost(int pe, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Ends the job for that PE's host, which is lost, after the same second. */
+_Noreturn void uccs_fail_host_lost(int pe, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Notes that a PE has said that the job ends, so that this process does not take that PE's end for a fault. Returns
+ * false when it was noted before. */
+bool uccs_end_note(void);
+/* Returns true once the end is noted. */
+bool uccs_end_noted(void);
+/* Clears the note at the start of a life. */
+void uccs_end_forget(void);
+
 #endif

@@ -33,15 +33,11 @@ const struct uccs_globals *uccs_globals_find(bool alone);
  * descriptor `fd`. Returns 0 or an errno value. */
 int uccs_globals_map(int pid, int fd, void *at, size_t bytes);
 
-/* --- The layers of LATERAL_CHECK, LATERAL_STATS and LATERAL_TRACE in jobs that another launcher than oshrun starts (layers.c)
+/* --- The layers of LATERAL_CHECK, LATERAL_STATS and LATERAL_TRACE in jobs that another launcher than oshrun starts
  *
  * Nobody has preloaded them there, and a layer must stand before the library when the loader binds the program's calls. So a
  * program that is linked with the library executes itself once more, with the layers preloaded, before anything else of it
  * runs. */
-
-/* Executes the program again when it wants a layer that is not preloaded. Only at the start of the process, when neither the
- * program nor the C library has run. Returns when there is nothing to do, or when it cannot. */
-void uccs_layers_load(char **argv);
 
 /* Returns a line about a variable that asks for a layer that is not there; null: there is none. */
 const char *uccs_layers_missing(void);

@@ -10,7 +10,7 @@
  * A connection also breaks at once when its peer's process is gone. A PE that ends the job sends a goodbye first, so that
  * no other PE takes its end for a fault.
  *
- * Both ends prove that they know the job's key (net/auth/handshake.h), because anybody may connect, and an address of a
+ * Both ends prove that they know the job's key (net/auth/auth.h), because anybody may connect, and an address of a
  * private network may be another host's. A peer that no route leads to has no connection; then only transport and launcher
  * notice its loss.
  *
@@ -20,12 +20,11 @@
 
 #include "base/env.h"
 #include "base/log.h"
-#include "base/patience.h"
+#include "base/clock.h"
 #include "rte/rte.h"
-#include "net/auth/dialer.h"
-#include "net/auth/listener.h"
+#include "net/auth/auth.h"
 #include "uccs/core/memory.h"
-#include "uccs/core/fail.h"
+#include "uccs/core/core.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

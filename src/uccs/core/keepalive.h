@@ -2,7 +2,7 @@
 #ifndef UCCS_CORE_KEEPALIVE_H
 #define UCCS_CORE_KEEPALIVE_H
 
-#include "net/auth/routes.h"
+#include "net/auth/auth.h"
 
 #include <stdbool.h>
 #include <stdint.h>

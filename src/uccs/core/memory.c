@@ -276,6 +276,14 @@ static int guard_memory(size_t heap_bytes)
     return error;
 }
 
+/* Returns true when the PE's image has the same globals at the same offsets. The PE is on this node. */
+static bool uccs_memory_same_image(int pe)
+{
+    const struct node_pe *peer = &rte.node->pe[rte_index_of(pe)];
+    return peer->image_fd != NODE_PRIVATE && rte.me->image_fd != NODE_PRIVATE && !*map.why_private &&
+           memcmp(peer->image_id, rte.me->image_id, sizeof peer->image_id) == 0;
+}
+
 static bool images_agree(uint32_t size)
 {
     for (uint32_t i = 0; i < size; i++)
@@ -383,13 +391,6 @@ enum uccs_segment uccs_memory_find(const void *addr, size_t *offset)
         return UCCS_HEAP;
     *offset = (uintptr_t)addr - uccs_core.globals_start;
     return *offset < uccs_core.globals_bytes ? UCCS_IMAGE : UCCS_NOWHERE;
-}
-
-bool uccs_memory_same_image(int pe)
-{
-    const struct node_pe *peer = &rte.node->pe[rte_index_of(pe)];
-    return peer->image_fd != NODE_PRIVATE && rte.me->image_fd != NODE_PRIVATE && !*map.why_private &&
-           memcmp(peer->image_id, rte.me->image_id, sizeof peer->image_id) == 0;
 }
 
 void *uccs_memory_resolve(const void *addr, int pe)

@@ -40,9 +40,6 @@ static lat_hot void *uccs_near(const void *addr, int pe)
 /* Returns the segment of mine that holds the address, or UCCS_NOWHERE, and stores the offset in it. */
 enum uccs_segment uccs_memory_find(const void *addr, size_t *offset);
 
-/* Returns true when the PE's image has the same globals at the same offsets. The PE is on this node. */
-bool uccs_memory_same_image(int pe);
-
 /* The same as uccs_near, but works also where the images of the node's PEs differ (the fast image range is empty
  * then), and on scattered nodes. */
 void *uccs_memory_resolve(const void *addr, int pe);

@@ -10,7 +10,6 @@
 #include "base/ring.h"
 #include "rte/node.h"
 #include "uccs/core/core.h"
-#include "uccs/core/thread.h"
 
 #define PE_SHARED_REGISTRATIONS (1u << 24) /* more than private memory has room for; pages exist once touched */
 #define PE_SHARED_STRIPES 64

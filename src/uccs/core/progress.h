@@ -1,14 +1,14 @@
 /* The one registry of progress: what must move on while threads of this process wait, test, or compute.
  *
  * A source is one thing that moves: the connections to other nodes, the rings of active messages, counters that requests
- * wait for, tasks (task.h), a function of the program (uccs_poller_add of uccs.h). Folders above register their sources, so
+ * wait for, tasks, a function of the program (uccs_poller_add of uccs.h). Folders above register their sources, so
  * every wait serves them without knowing them. Three kinds of callers serve a source:
  *
  *   a look     Every look of a wait, and tests: sources of UCCS_PROGRESS_LOOK, callbacks, tasks.
  *   idle       A wait that has spun in vain, or a test that found nothing: sources of UCCS_PROGRESS_IDLE.
  *   program    The same waits and tests, last: the program's functions (UCCS_PROGRESS_PROGRAM). A thread calls none while it
  *              is in one already, runs a handler, or holds a lock of this library (uccs_progress_barred).
- *   serve      The progress thread (progress_thread.h), for a source with a function `serve`.
+ *   serve      The progress thread, for a source with a function `serve`.
  *
  * What a wait pays while there is nothing to do is one load: uccs_progress_due counts what a look would serve, and
  * uccs_progress_idle what an idle wait would. Both are hints: a thread that loads an old value serves the source at its next
@@ -19,6 +19,10 @@
 #define UCCS_CORE_PROGRESS_H
 
 #include "uccs/core/core.h"
+#include "uccs/core/wait_record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* --- Sources */
 
@@ -129,5 +133,64 @@ static inline int uccs_callbacks_run(void)
 {
     return lat_unlikely(atomic_load_relaxed(&uccs_callback_queue) != 0) ? uccs_callbacks_run_slow() : 0;
 }
+
+/* Tasks: operations that this process must help along until they are finished, such as split-phase collectives. Threads that
+ * wait or test advance them, and so does the progress thread. Any thread may call every function here. */
+
+struct uccs_request; /* comp/request.h */
+
+/* `advance` runs on one thread at a time, under the list's lock, and must not wait. It returns true when the task is finished,
+ * and is not called again. For what takes long, such as copying, `advance` stores a function in `step`: the same thread
+ * calls that function once, without the lock, so that other tasks go on meanwhile, and then calls `advance` again. */
+struct uccs_task {
+    bool (*advance)(struct uccs_task *task);
+    void (*step)(struct uccs_task *task); /* null: no step is due */
+    bool again; /* `advance` sets it when no other process will tell that it can go on; then it is soon called again */
+    bool busy;  /* a thread runs its step; under the list's lock */
+    /* Fills in what the task waits for. Returns false when the request does not count it. Under the list's lock; may be null. */
+    bool (*reason)(const struct uccs_task *task, const struct uccs_request *request, struct uccs_reason *reason);
+    struct uccs_task *next;
+};
+
+/* Adds a task. With a progress thread, which sleeps until peers ring, it also advances the tasks once, but runs no step. The task
+ * may be finished and gone on return. */
+void uccs_task_add(struct uccs_task *task);
+
+/* Advances the tasks and runs their steps, for the progress thread, which waits for another thread. Each look of a wait does so, too
+ * (uccs_progress_look), unless another thread does. */
+enum uccs_served uccs_tasks_serve(void);
+
+/* Returns a number that grows while threads of the program advance tasks. */
+uint64_t uccs_tasks_polls(void);
+
+/* Lets the first task that the request counts fill in what it waits for. Returns false when there is none, or another
+ * thread has the list. */
+bool uccs_task_reason(const struct uccs_request *request, struct uccs_reason *reason);
+
+/* The progress thread: one thread of this process serves everything that other processes want of it while the program
+ * computes. It runs when LATERAL_PROGRESS is `thread`, and with `auto` in a job on several nodes.
+ *
+ * It calls `serve` of every source of progress (progress.h) that has it, the tasks last. It sleeps until a peer of the
+ * node rings its doorbell (doorbell.h), a source's descriptor is readable, or a thread of this process wakes it. One loop
+ * does this for all sources, so one place decides when the thread sleeps:
+ *
+ * - While threads of the program poll a source themselves, the thread leaves it alone and only checks now and then
+ *   whether they still do. A message that they are about to take would wake it, and that would only cost them the core.
+ * - When nothing is left, it asks to be woken, looks once more, and sleeps.
+ *
+ * The thread calls none of the program's functions and takes no signals. */
+
+/* For `serve` of a source, on the thread: how often one has found something so far, and whether the program polls one that comes before
+ * it in this round. */
+extern uint64_t uccs_progress_finds;
+extern bool uccs_progress_attended;
+
+/* Starts the thread if LATERAL_PROGRESS wants one; `several`: the job is on several nodes. Returns 0, or -1 after a
+ * line. */
+int uccs_progress_thread_open(bool several);
+/* Starts the thread unless it runs. Returns 0, or -1 after a line. */
+int uccs_progress_thread_start(void);
+/* Ends the thread if it runs, and removes the sources that it serves. */
+void uccs_progress_thread_close(void);
 
 #endif

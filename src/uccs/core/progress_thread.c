@@ -1,13 +1,10 @@
-#include "uccs/core/progress_thread.h"
-
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/log.h"
-#include "base/thread.h"
+#include "base/process.h"
 #include "rte/node.h"
 #include "uccs/core/doorbell.h"
 #include "uccs/core/progress.h"
-#include "uccs/core/task.h"
 
 #include <errno.h>
 #include <poll.h>

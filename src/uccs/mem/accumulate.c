@@ -2,7 +2,7 @@
 
 #include "uccs/core/pe_shared.h"
 #include "uccs/core/wait.h"
-#include "uccs/mem/cma.h"
+#include "uccs/mem/dynamic.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "uccs/mem/bounce.h"
 
-#include "uccs/core/thread.h"
+#include "uccs/core/core.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-#include "uccs/mem/cma.h"
+#include "uccs/mem/dynamic.h"
 
-#include "base/ancestor.h"
+#include "base/process.h"
 #include "base/env.h"
 #include "base/siphash.h"
 #include "rte/rte.h"

@@ -1,5 +1,5 @@
 /* Imports of registered memory of other nodes. An importer asks the owner whether the memory is still registered, and the owner tells the
- * importer once it has released it. So the importer's operations check a word of the importer (mem/import.h), as node peers check the
+ * importer once it has released it. So the importer's operations check a word of the importer (mem/region.h), as node peers check the
  * owner's word, and the owner checks again when they arrive. Any thread; not from inside an event. */
 #include "uccs/proto/inner.h"
 

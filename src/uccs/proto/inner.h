@@ -9,11 +9,10 @@
 
 #include "net/transport.h"
 #include "uccs/core/core.h"
-#include "uccs/core/eventcount.h"
+#include "uccs/core/wait.h"
 #include "uccs/proto/initiator.h"
-#include "uccs/core/fail.h"
 #include "uccs/core/keepalive.h"
-#include "uccs/mem/import.h"
+#include "uccs/mem/region.h"
 
 #include <pthread.h>
 

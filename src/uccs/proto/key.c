@@ -66,11 +66,6 @@ static void free_old_keys(struct proto_key **chain)
     }
 }
 
-static struct uccs_import *open_import(int pe, uint64_t region)
-{
-    return uccs_must_have(uccs_import_open(pe, region), "a key of", pe);
-}
-
 lat_cold static void add_key(struct proto_peer *peer, const struct wire_header *header, uint64_t offset,
                              uint64_t counter)
 {
@@ -81,7 +76,10 @@ lat_cold static void add_key(struct proto_peer *peer, const struct wire_header *
                               .at = {offset, header->at.region},
                               .counter = counter,
                               .segment = header->segment,
-                              .use = header->segment == PROTO_REGION ? open_import(peer->pe, header->at.region) : 0,
+                              .use = header->segment == PROTO_REGION
+                                         ? uccs_must_have(uccs_import_open(peer->pe, header->at.region), "a key of",
+                                                          peer->pe)
+                                         : 0,
                               .state = PROTO_KEY_ASKED,
                               .next = *chain};
     *chain = key;

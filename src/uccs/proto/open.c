@@ -7,7 +7,6 @@
 #include "net/adapters.h"
 #include "rte/rte.h"
 #include "uccs/core/progress.h"
-#include "uccs/core/progress_thread.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

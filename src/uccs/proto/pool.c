@@ -11,7 +11,7 @@
 
 #include "base/env.h"
 #include "base/log.h"
-#include "uccs/core/thread.h"
+#include "uccs/core/core.h"
 
 #include <sched.h>
 
@@ -108,11 +108,6 @@ lat_cold static struct proto_worker *join_worker(struct proto_worker_set *on, ui
     return worker;
 }
 
-static uint32_t number_of_thread(void)
-{
-    return limit > 1 ? 1 + uccs_thread() % (limit - 1) : 0;
-}
-
 struct proto_worker *proto_worker_of(struct proto_worker_set *on)
 {
     if (!on)
@@ -121,7 +116,7 @@ struct proto_worker *proto_worker_of(struct proto_worker_set *on)
         struct proto_worker *own = atomic_load_acquire(&on->own);
         return lat_likely(own != 0) ? own : take_worker(on);
     }
-    uint32_t number = number_of_thread();
+    const uint32_t number = limit > 1 ? 1 + uccs_thread() % (limit - 1) : 0;
     struct proto_worker *worker = atomic_load_acquire(&made[number]);
     if (lat_unlikely(!worker || !(atomic_load_relaxed(&on->used) >> worker->number & 1)))
         return join_worker(on, number);
@@ -191,7 +186,8 @@ bool proto_busy(const struct proto_worker *worker)
     return lat_unlikely(atomic_load_relaxed(&worker->sending) > SENDING_MOST);
 }
 
-bool proto_pending_busy(const struct proto_worker *worker)
+/* Returns true when issuing a pending request without a flag would wait for answers. */
+static bool proto_pending_busy(const struct proto_worker *worker)
 {
     return lat_unlikely(atomic_load_relaxed(&worker->asking) > ASKING_MOST);
 }

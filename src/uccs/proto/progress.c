@@ -1,4 +1,4 @@
-/* Progress of workers, and waits for messages on them. The progress thread (core/progress_thread.h) moves the service worker on, so that
+/* Progress of workers, and waits for messages on them. The progress thread (core/progress_thread.c) moves the service worker on, so that
  * the process serves peers while the program is outside of the library, and sends what a computing program has left on other workers.
  * What a waiter does when it has found nothing: core/wait.h. Any thread, without a lock. */
 #include "uccs/proto/inner.h"
@@ -182,13 +182,6 @@ void proto_pause(struct proto_worker *worker, struct uccs_wait *wait)
         proto_rest(UINT64_C(1) << worker->number, wait);
 }
 
-/* Looks at the worker, unless another thread leads, and rests. */
-static void follow_leader(struct uccs_follower *me, struct proto_worker *worker, struct uccs_wait *wait)
-{
-    if (uccs_follower_may_look(me, wait))
-        proto_pause(worker, wait);
-}
-
 void proto_await(struct proto_worker *worker, const uint32_t *word)
 {
     if (lat_likely(atomic_load_acquire(word) ==
@@ -197,8 +190,9 @@ void proto_await(struct proto_worker *worker, const uint32_t *word)
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
     struct uccs_follower me;
     uccs_follower_begin(&me, &worker->events, &worker->lock);
-    while (atomic_load_acquire(word) != 1) /* the same */
-        follow_leader(&me, worker, &wait);
+    while (atomic_load_acquire(word) != 1)      /* the same */
+        if (uccs_follower_may_look(&me, &wait)) /* else another thread leads */
+            proto_pause(worker, &wait);
     uccs_follower_end(&me);
 }
 

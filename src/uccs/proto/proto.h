@@ -207,8 +207,6 @@ struct proto_pending {
     int pe;
 };
 
-/* Returns true when issuing a pending request without a flag would wait for answers. */
-bool proto_pending_busy(const struct proto_worker *worker);
 /* Returns the thing that an arrived answer was asked for, and ends its handle. Ends the job with a line when it was not
  * asked. Under the worker's lock. */
 struct proto_arrival;

@@ -1,6 +1,6 @@
-/* Accumulate, compare-and-swap and atomics of uccs.h; mem/accumulate.h and mem/atomic.h define them and their domains. */
+/* Accumulate, compare-and-swap and atomics of uccs.h; mem/accumulate.h defines them and their domains. */
 #include "uccs/core/pe_shared.h"
-#include "uccs/mem/cma.h"
+#include "uccs/mem/dynamic.h"
 #include "uccs/rma/inner.h"
 
 #include <string.h>

@@ -5,10 +5,10 @@
 #include "uccs/proto/initiator.h"
 #include "uccs/am/am.h"
 #include "uccs/mem/accumulate.h"
-#include "uccs/mem/cma.h"
+#include "uccs/mem/dynamic.h"
 #include "uccs/mem/region.h"
 
-/* --- One operation on its way through this folder (op.c) */
+/* --- One operation on its way through this folder (rma.c) */
 
 enum uccs_rma_kind { RMA_PUT, RMA_GET, RMA_CHANGE };
 

@@ -1,6 +1,6 @@
 /* Locks of the public interface. mem/rwlock.h has the lock, proto/lock.c the locks of other nodes. */
 #include "uccs/core/doorbell.h"
-#include "uccs/core/task.h"
+#include "uccs/core/progress.h"
 #include "uccs/mem/dynamic.h"
 #include "uccs/mem/rwlock.h"
 #include "uccs/rma/inner.h"

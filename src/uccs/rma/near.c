@@ -1,5 +1,5 @@
 /* Operations on memory of this node: by load and store, by the kernel's copy, or executed by the owner. Only the last may outlast
- * the call. mem/atomic.h and mem/accumulate.h define the rules of domains; dynamic memory goes range by range (mem/dynamic.h). */
+ * the call. mem/accumulate.h defines the rules of domains; dynamic memory goes range by range (mem/dynamic.h). */
 #include "uccs/rma/inner.h"
 
 #include "uccs/core/core.h"

@@ -1,10 +1,11 @@
-/* Members of a team meet and exchange small data. row.h defines a team and its memory, nodes.h meetings of whole nodes. slots.h, on top of this file, defines the exchange of data between members
- * on one node. One thread at a time per team (the standard's rule for teams); any number of teams at once. */
+/* Members of a team meet and exchange small data; row.h defines a team and its memory, and meetings of whole nodes. slots.h, on top
+ * of this file, defines the exchange of data between members on one node. One thread at a time per team (the standard's rule for teams); any number of teams at once. */
 #ifndef UCCS_TEAM_TEAM_H
 #define UCCS_TEAM_TEAM_H
 
 #include "uccs/team/row.h"
-#include "uccs/team/nodes.h"
+
+#include <stdbool.h>
 
 /* Finds the node of each member, and makes `nodes` when the team is over several nodes and has none yet. The caller has
  * set rank, size, and start and stride or pes. Returns 0, or -1 when there is no memory; the team is then free. */

@@ -132,8 +132,10 @@ static void remove_op(struct op **at, struct op ***last)
 
 /* ---- moving held operations on ---- */
 
-static void hold_finished(struct op *op, int failed)
+/* Also the event of the inner transport. */
+static void hold_finished(void *token, int failed)
 {
+    struct op *op = token;
     op->what = FINISHED;
     op->failed = failed;
     op->due = wrapper_draw_due(&op->worker->wrapped);
@@ -147,12 +149,6 @@ static void judge_op(struct op *op, enum transport_status status)
 {
     if (status != TRANSPORT_PENDING)
         hold_finished(op, status == TRANSPORT_FAILED);
-}
-
-/* The inner transport raises this event. */
-static void fault_finished(void *token, int failed)
-{
-    hold_finished(token, failed);
 }
 
 static void move_op(struct op *op)
@@ -241,7 +237,7 @@ static void fault_arrived(void *owner, const struct transport_message *message)
 
 static const char *fault_open(const struct transport_events *to, int pe, int npes, unsigned onesided)
 {
-    static const struct transport_events own = {fault_arrived, fault_finished, wrapper_broken};
+    static const struct transport_events own = {fault_arrived, hold_finished, wrapper_broken};
     const char *why = read_plan();
     wrapper.me = pe;
     calls = 0;

@@ -3,8 +3,7 @@
  * LATERAL_TRANSPORTS=sim:ucx loads it; messages go over the transport behind it.
  *
  *   sim.c      workers, peers, messages; the plan; what is counted
- *   adapter.c  puts, gets, atomics and flushes
- *   key.c      memory and keys
+ *   adapter.c  memory and keys; puts, gets, atomics and flushes
  *
  * It keeps the promises of transport.h about one-sided operations and no others. The source of a put is free long before
  * the data is at the target; operations overtake each other; a key does not work any more once its memory is withdrawn,
@@ -58,14 +57,7 @@ struct sim_peer {
 
 extern struct sim_plan sim_plan;
 
-/* key.c. read, write and change copy between this process and memory of a key, and return false when that is not shared any
- * more. change is an atomic; `old` may be null. */
-struct sim_key;
-bool sim_read(const struct sim_key *key, uint64_t there, void *here, size_t bytes);
-bool sim_write(const struct sim_key *key, uint64_t there, const void *here, size_t bytes);
-bool sim_change(const struct sim_key *key, uint64_t there, const struct transport_word *word, void *old);
-
-/* adapter.c, key.c: slots of transport.h, and: open is called at the start of a life; move lets the adapter work and returns how many
+/* adapter.c: slots of transport.h, and: open is called at the start of a life; move lets the adapter work and returns how many
  * operations it has moved on. */
 void sim_adapter_open(void);
 int sim_adapter_move(struct sim_worker *worker);

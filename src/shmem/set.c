@@ -14,7 +14,7 @@
  *
  * Any number of threads, each with its own pSync. */
 #include "rte/rte.h"
-#include "shmem/coll/coll.h"
+#include "shmem/place.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
 #include "uccs/core/wait.h"
