@@ -27,8 +27,6 @@
 
 #define KEY_ALL "nodes"
 
-static uint32_t one_node[2];
-static uint32_t *table = one_node; /* nodes + 1 entries */
 
 /* Returns an id of the machine. Hosts made of namespaces, and containers, are nodes that share the cores of one
  * machine. */
@@ -47,13 +45,13 @@ static uint64_t machine_id(void)
 
 static int open_table(void)
 {
-    size_t bytes = node_align((NODE_MAX_NODES + 1) * sizeof *table);
+    size_t bytes = node_align((NODE_MAX_NODES + 1) * sizeof *rte.leads);
     void *base = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, rte.fd, (off_t)node_table_at(rte.node->size));
     if (base == MAP_FAILED) {
         log_line("cannot map the table of nodes: %s", strerror(errno));
         return -1;
     }
-    table = base;
+    rte.leads = base;
     return 0;
 }
 
@@ -168,7 +166,7 @@ static void write_tables(const struct rte_packed_job_map *all, size_t bytes)
     if (node->placed && !(places = map_places(true)))
         return;
     uint32_t here = 0;
-    bool valid = has_key(all) && rte_job_map_unpack(all, bytes, node, table, &nodes, places, &here);
+    bool valid = has_key(all) && rte_job_map_unpack(all, bytes, node, rte.leads, &nodes, places, &here);
     if (places)
         munmap(places, node_places_bytes(node));
     if (!valid) {
@@ -206,7 +204,7 @@ static bool learn_shapes(unsigned char *root)
 int rte_nodes_learn(unsigned char *root)
 {
     rte.nodes = (int)rte.node->nodes;
-    table[1] = (uint32_t)rte.npes;
+    rte.leads[1] = (uint32_t)rte.npes;
     if (rte.node_size == rte.npes)
         return 0;
     if (open_table() != 0 || !learn_shapes(root) || !rte_node_barrier() ||
@@ -215,31 +213,4 @@ int rte_nodes_learn(unsigned char *root)
     rte.nodes = (int)rte.node->nodes;
     rte.node_number = rte.nodes ? rte_node_of(rte.pe) : 0;
     return rte.nodes ? 0 : -1; /* the lead has printed the cause */
-}
-
-int rte_node_lead(int node)
-{
-    return (int)table[node];
-}
-
-/* Returns the number of this node: that of its lead. Also finds the node of any PE where nodes are runs. */
-static int node_of_lead(uint32_t pe)
-{
-    int low = 0, high = rte.nodes; /* table[low] <= pe < table[high] */
-    while (high - low > 1) {
-        int middle = (low + high) / 2;
-        if (table[middle] <= pe)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-int rte_node_of(int pe)
-{
-    if (!rte.places)
-        return node_of_lead((uint32_t)pe);
-    uint32_t place = rte.places[pe];
-    return place & NODE_NEAR ? node_of_lead(rte.node->first) : (int)place - 1;
 }

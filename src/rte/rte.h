@@ -28,6 +28,7 @@ struct rte {
     struct node *node; /* its head, mapped */
     struct node_pe *me;
     const uint32_t *places; /* of all PEs (node.h); null: no node of the job is scattered */
+    uint32_t *leads;        /* the lead of each node, and behind the last one the number of PEs */
 };
 
 extern struct rte rte;

@@ -3,7 +3,6 @@
 #include "base/siphash.h"
 #include "mpi/window/window.h"
 
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -120,17 +119,4 @@ void lmpi_barrier(struct lmpi_window *window)
         lmpi_word_store(lmpi_peer(window, to), LMPI_WORD(round) + (size_t)k * sizeof(uint64_t), number);
         lmpi_await(&mine->round[k], number, window, LMPI_ALL);
     }
-}
-
-void lmpi_lock_late(struct lmpi_window *window, int rank)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of two threads with the first operation, one enters */
-    struct lmpi_target *target = &window->target[rank];
-    pthread_mutex_lock(&lock);
-    if (!(target->open & LMPI_OPEN_LATE)) {
-        if (!(window->open & LMPI_OPEN_UNCHECKED))
-            lmpi_lock_enter(&window->peer[rank], UCCS_LOCK_GUEST);
-        __atomic_store_n(&target->open, target->open | LMPI_OPEN_LATE, __ATOMIC_RELEASE); /* acquire: lmpi_mark_far */
-    }
-    pthread_mutex_unlock(&lock);
 }
