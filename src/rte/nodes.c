@@ -27,7 +27,6 @@
 
 #define KEY_ALL "nodes"
 
-
 /* Returns an id of the machine. Hosts made of namespaces, and containers, are nodes that share the cores of one
  * machine. */
 static uint64_t machine_id(void)

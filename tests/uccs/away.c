@@ -67,9 +67,10 @@ static void test_turns(uccs_endpoint_t next, int adds)
     volatile int64_t *words = calloc(2, sizeof *words);
     OK(uccs_memory_register(context, (void *)words, 2 * sizeof *words, &own));
     check_share(context, own, all);
-    for (int64_t i = 0, old = 0, got = 0; i < adds; i++) {
+    uint64_t old = 0;
+    for (int64_t i = 0, got = 0; i < adds; i++) {
         OK(uccs_atomic64(context, i % 2 ? self : next, all[i % 2 ? me : next_pe], 0, UCCS_ATOMIC_ADD, 1, 0, &old, 0));
-        CHECK(old >= i / 2);
+        CHECK((int64_t)old >= i / 2);
         OK(uccs_put(next, all[next_pe], 8, &i, 8, 0));
         OK(uccs_get(next, all[next_pe], 8, &got, 8, 0));
         CHECK_EQ(got, i);
