@@ -197,7 +197,7 @@ static int run_by_kernel(const struct uccs_access *a)
 
 int uccs_call_or_copy(const struct uccs_access *a)
 {
-    int status;
+    int status = UCCS_OK;
     bool late = false;
     uint64_t digest;
     if (!uccs_core.spin || !a->memory->generation || !is_short(a))
