@@ -237,24 +237,42 @@ static void *get_near(const char *key, int pe, size_t *bytes)
     return there ? copy_value(there, key, pe, *bytes) : 0;
 }
 
+/* Sets that have been asked for, under the lock: programs ask for all PEs in a row, and for what was told before several fences. */
+enum { KEPT = 64 };
+static struct set {
+    int first; /* of the neighbours */
+    uint32_t fence;
+    void *packed; /* null: none */
+    size_t bytes;
+} kept[KEPT];
+
+/* Returns the set, or null when the launcher gives none. */
+static const struct set *fetch_set(int first, uint32_t fence)
+{
+    struct set *set = &kept[((uint32_t)first + 5 * fence) % KEPT];
+    char name[RTE_KEY_BYTES];
+    if (set->packed && set->first == first && set->fence == fence)
+        return set;
+    free(set->packed);
+    *set = (struct set){.first = first, .fence = fence};
+    name_set(name, sizeof name, fence);
+    return rte_backend->get(first, name, &set->packed, &set->bytes) == 0 ? set : 0;
+}
+
 /* Asks for the set of a PE at one fence. Returns false when the launcher gives none; *value stays null when the PE told no such value then. */
 static bool get_of_set(const char *key, int pe, uint32_t fence, void **value, size_t *bytes)
 {
     const int lead = rte_node_lead(rte_node_of(pe)), member = (pe - lead) % SHARE;
-    char set[RTE_KEY_BYTES];
-    void *packed = 0;
-    size_t packed_bytes, used = 0;
-    name_set(set, sizeof set, fence);
+    size_t used = 0;
     pthread_mutex_lock(&lock);
-    const int status = rte_backend->get(pe - member, set, &packed, &packed_bytes);
+    const struct set *set = fetch_set(pe - member, fence);
+    unsigned char *records = set ? rte_unpack(set->packed, set->bytes, (size_t)member, &used) : 0;
     pthread_mutex_unlock(&lock);
-    unsigned char *records = status == 0 ? rte_unpack(packed, packed_bytes, (size_t)member, &used) : 0;
     const char *there = records ? find_record((const char *)records, used, key, bytes) : 0;
     if (there)
         *value = copy_value(there, key, pe, *bytes);
     free(records);
-    free(packed);
-    return status == 0 && (!there || *value);
+    return set && (!there || *value);
 }
 
 static int get_of_sets(const char *key, int pe, void **value, size_t *bytes)

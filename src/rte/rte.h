@@ -73,8 +73,8 @@ bool rte_job_barrier_within(int seconds);
  * values that were put before it. PEs may put more and call it again.
  *
  * rte_get returns the value of one PE in memory that the caller frees. For a PE of another node it asks the launcher,
- * and for that PE alone, so callers fetch addresses on first use; it keeps nothing. All return 0, or -1 after one line
- * that says what is wrong. rte_get also returns -1 when there is no such value. */
+ * and for its neighbours at once, so callers fetch addresses on first use; it keeps some answers. All return 0, or -1 after
+ * one line that says what is wrong. rte_get also returns -1 when there is no such value. */
 #define RTE_KEY_BYTES 32
 int rte_put(const char *key, const void *value, size_t bytes);
 int rte_commit_fence(void);
