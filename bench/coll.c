@@ -1,14 +1,11 @@
-/* Measures how long collectives take: barrier, sync, broadcast, reduce, fcollect, alltoall at 8 B, 64 KiB and 4 MiB; with
- * --all also collect and alltoalls.
+/* Measures how long collectives take: broadcast, reduce, fcollect, collect, alltoall at 8 B, 64 KiB and 4 MiB.
  *
  * The size is one PE's contribution (alltoall at 8 B: one long for every peer). The benchmark calls the team forms if
  * the implementation has OpenSHMEM 1.5, else the active sets. The root of the broadcast moves on with every call, so
  * that no PE runs ahead. The floor of large sizes is the memory traffic at memcpy's speed: all PEs at once copy that
  * size from the next PE's memory (from their own if shmem_ptr gives none). A collective takes at least as many such
  * copies as it has to move: broadcast PEs (the team form also fills the root's dest, the active-set form does not),
- * reduce and alltoall PEs, fcollect PEs * PEs.
- *
- * Arguments: [--quick] [--all] [--only NAME] [--size BYTES] */
+ * reduce and alltoall PEs, fcollect PEs * PEs. */
 #include "bench.h"
 
 enum { LARGEST = 4 << 20, SYNCS = 8 };
@@ -17,9 +14,6 @@ static struct {
     long *source, *dest;
     char *neighbour, *own;
     size_t size, count;
-    const char *only;
-    size_t only_size;
-    int all;
 } c;
 
 /* Returns the number of elements that go to each peer in alltoall. */
@@ -28,53 +22,26 @@ static size_t block(void)
     return c.count < (size_t)bench.pes ? 1 : c.count / (size_t)bench.pes;
 }
 
-/* The same for alltoalls, which takes every second element of the source. */
-static size_t half_block(void)
-{
-    return block() < 2 ? 1 : block() / 2;
-}
-
+/* A function for each collective: the team form and the one of active sets. */
 #if BENCH_15
-static void call_sync(long i)
-{
-    (void)i;
-    shmem_team_sync(SHMEM_TEAM_WORLD);
-}
-static void call_broadcast(long i)
-{
-    shmem_long_broadcast(SHMEM_TEAM_WORLD, c.dest, c.source, c.count, (int)(i % bench.pes));
-}
-static void call_reduce(long i)
-{
-    (void)i;
-    shmem_long_sum_reduce(SHMEM_TEAM_WORLD, c.dest, c.source, c.count);
-}
-static void call_fcollect(long i)
-{
-    (void)i;
-    shmem_long_fcollect(SHMEM_TEAM_WORLD, c.dest, c.source, c.count);
-}
-static void call_alltoall(long i)
-{
-    (void)i;
-    shmem_long_alltoall(SHMEM_TEAM_WORLD, c.dest, c.source, block());
-}
-static void call_collect(long i)
-{
-    (void)i;
-    shmem_long_collect(SHMEM_TEAM_WORLD, c.dest, c.source, c.count);
-}
-static void call_alltoalls(long i)
-{
-    (void)i;
-    shmem_long_alltoalls(SHMEM_TEAM_WORLD, c.dest, c.source, 1, 2, half_block());
-}
-static void setup_sets(void) {}
+#define COLLECTIVE(name, team, set) \
+    static void name(long i)        \
+    {                               \
+        (void)i;                    \
+        team;                       \
+    }
 #else
+static long reduce_work[2][LARGEST / sizeof(long) / 2 + 1 + SHMEM_REDUCE_MIN_WRKDATA_SIZE];
+#define COLLECTIVE(name, team, set) \
+    static void name(long i)        \
+    {                               \
+        set;                        \
+    }
+#endif
+
 /* Active sets take turns among several pSync arrays; no PE can be more than one call per PE ahead. */
 static long sync_work[SYNCS][SHMEM_COLLECT_SYNC_SIZE + SHMEM_REDUCE_SYNC_SIZE + SHMEM_ALLTOALL_SYNC_SIZE +
-                             SHMEM_BCAST_SYNC_SIZE + SHMEM_BARRIER_SYNC_SIZE];
-static long reduce_work[2][LARGEST / sizeof(long) / 2 + 1 + SHMEM_REDUCE_MIN_WRKDATA_SIZE];
+                             SHMEM_BCAST_SYNC_SIZE];
 
 static void setup_sets(void)
 {
@@ -82,56 +49,27 @@ static void setup_sets(void)
         for (size_t k = 0; k < sizeof sync_work[0] / sizeof(long); k++)
             sync_work[i][k] = SHMEM_SYNC_VALUE;
 }
-static long *work(long i)
-{
-    return sync_work[i % SYNCS];
-}
-static void call_sync(long i)
-{
-    shmem_sync(0, 0, bench.pes, work(i));
-}
-static void call_broadcast(long i)
-{
-    shmem_broadcast64(c.dest, c.source, c.count, (int)(i % bench.pes), 0, 0, bench.pes, work(i));
-}
-static void call_reduce(long i)
-{
-    shmem_long_sum_to_all(c.dest, c.source, (int)c.count, 0, 0, bench.pes, reduce_work[i % 2], work(i));
-}
-static void call_fcollect(long i)
-{
-    shmem_fcollect64(c.dest, c.source, c.count, 0, 0, bench.pes, work(i));
-}
-static void call_alltoall(long i)
-{
-    shmem_alltoall64(c.dest, c.source, block(), 0, 0, bench.pes, work(i));
-}
-static void call_collect(long i)
-{
-    shmem_collect64(c.dest, c.source, c.count, 0, 0, bench.pes, work(i));
-}
-static void call_alltoalls(long i)
-{
-    shmem_alltoalls64(c.dest, c.source, 1, 2, half_block(), 0, 0, bench.pes, work(i));
-}
-#endif
-static void call_barrier(long i)
-{
-    (void)i;
-    shmem_barrier_all();
-}
+
+COLLECTIVE(broadcast, shmem_long_broadcast(SHMEM_TEAM_WORLD, c.dest, c.source, c.count, (int)(i % bench.pes)),
+           shmem_broadcast64(c.dest, c.source, c.count, (int)(i % bench.pes), 0, 0, bench.pes, sync_work[i % SYNCS]))
+COLLECTIVE(reduce, shmem_long_sum_reduce(SHMEM_TEAM_WORLD, c.dest, c.source, c.count),
+           shmem_long_sum_to_all(c.dest, c.source, (int)c.count, 0, 0, bench.pes, reduce_work[i % 2],
+                                 sync_work[i % SYNCS]))
+COLLECTIVE(fcollect, shmem_long_fcollect(SHMEM_TEAM_WORLD, c.dest, c.source, c.count),
+           shmem_fcollect64(c.dest, c.source, c.count, 0, 0, bench.pes, sync_work[i % SYNCS]))
+COLLECTIVE(collect, shmem_long_collect(SHMEM_TEAM_WORLD, c.dest, c.source, c.count),
+           shmem_collect64(c.dest, c.source, c.count, 0, 0, bench.pes, sync_work[i % SYNCS]))
+COLLECTIVE(alltoall, shmem_long_alltoall(SHMEM_TEAM_WORLD, c.dest, c.source, block()),
+           shmem_alltoall64(c.dest, c.source, block(), 0, 0, bench.pes, sync_work[i % SYNCS]))
 
 static const struct {
     const char *name;
     void (*call)(long);
-    int sized,
-        more; /* more: with --all, up to this size; peers that send each element of 4 MiB alone would need minutes */
-} kinds[] = {
-    {"barrier", call_barrier, 0, 0},       {"sync", call_sync, 0, 0},
-    {"broadcast", call_broadcast, 1, 0},   {"reduce", call_reduce, 1, 0},
-    {"fcollect", call_fcollect, 1, 0},     {"alltoall", call_alltoall, 1, 0},
-    {"collect", call_collect, 1, LARGEST}, {"alltoalls", call_alltoalls, 1, 64 << 10},
-};
+} kinds[] = {{"broadcast", broadcast},
+             {"reduce", reduce},
+             {"fcollect", fcollect},
+             {"collect", collect},
+             {"alltoall", alltoall}};
 
 static long calls; /* so far, the same on all PEs; pSync arrays and roots go on from batch to batch */
 
@@ -176,11 +114,6 @@ static void floors(double copy)
     }
 }
 
-static int wanted(const char *name)
-{
-    return c.only == NULL || strcmp(name, c.only) == 0;
-}
-
 static void measure(size_t size)
 {
     c.size = size;
@@ -188,23 +121,14 @@ static void measure(size_t size)
     if (size > 4096)
         floors(copy_time());
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (!wanted(kinds[i].name) || (!kinds[i].sized && size != sizeof(long)) ||
-            (kinds[i].more && (!c.all || size > (size_t)kinds[i].more)))
-            continue;
         void (*call)(long) = kinds[i].call;
-        bench_kinds(&(struct bench_kind){kinds[i].name, loop, &call}, 1, BENCH_TOGETHER, 1, kinds[i].sized ? size : 0);
+        bench_kinds(&(struct bench_kind){kinds[i].name, loop, &call}, 1, BENCH_TOGETHER, 1, size);
     }
 }
 
 int main(int argc, char **argv)
 {
     bench_open(argc, argv);
-    for (int i = 1; i < argc; i++)
-        c.all |= strcmp(argv[i], "--all") == 0;
-    for (int i = 1; i < argc - 1; i++) {
-        c.only = strcmp(argv[i], "--only") == 0 ? argv[i + 1] : c.only;
-        c.only_size = strcmp(argv[i], "--size") == 0 ? (size_t)atol(argv[i + 1]) : c.only_size;
-    }
     setup_sets();
     c.source = bench_need(shmem_calloc(1, LARGEST));
     c.dest = bench_need(shmem_calloc((size_t)bench.pes, LARGEST));
@@ -213,7 +137,6 @@ int main(int argc, char **argv)
     c.own = (char *)c.dest;
     shmem_barrier_all();
     for (size_t size = sizeof(long); size <= LARGEST; size = size == sizeof(long) ? 64 << 10 : size * 64)
-        if (c.only_size == 0 || c.only_size == size)
-            measure(size);
+        measure(size);
     return bench_end("coll", 0);
 }

@@ -1,17 +1,15 @@
 /* What a progress thread is worth while PEs compute (LATERAL_PROGRESS=thread, set here). 2 PEs; uccs.h and shmemx.h.
  *
  *   answer, answer.p99     PE 0 asks PE 1, which computes and never calls the library: until the answer is here
- *   answer.waiting         the same while PE 1 waits in the library
  *   alone.N                a sum of N longs (split-phase), started and waited for at once
  *   left.N                 ns that such a sum takes beside work on the processor between start and wait, of twice its length: all of
  *                          the time but the processor's own time for the work
  *   left_away.N            the same beside work that leaves the processor alone (another device computes, or a file is read): all of
  *                          the time but the work's
- *   overlap.N, overlap_away.N     the part that the work hides: 1 - left / alone
  *
  * All kinds take turns, because the machine changes over time. */
 #include "bench.h"
-#include "uccs_share.h"
+#include "uccs_open.h"
 
 enum { ASK = 1, ANSWER = 2, ROUNDS = 400, TURNS = 41, QUICK_TURNS = 5, MOST = 1 << 20 };
 
@@ -32,11 +30,10 @@ static void answer(uccs_am_token_t token, const void *payload, size_t length, vo
     answers++;
 }
 
-static double own_time(void) /* ns that this thread has had a processor */
+/* Returns the ns that this thread has had a processor. */
+static double own_time(void)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
+    return bench_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* Both return the ns that the work took by itself. */
@@ -58,10 +55,13 @@ static double be_away(double ns)
     return bench_now() - start;
 }
 
-/* PE 0: asks every half a millisecond or so. */
-static void measure_answers(double *ns, int rounds)
+/* PE 0 asks every half a millisecond or so. */
+static void test_answers(void)
 {
-    for (int i = 0; i < rounds; i++) {
+    static double ns[ROUNDS];
+    const int rounds = bench.quick ? ROUNDS / 8 : ROUNDS;
+    shmem_barrier_all();
+    for (int i = 0; i < rounds && bench.me == 0; i++) {
         compute(2e5 + 1e3 * (i % 97) * 5);
         double start = bench_now();
         long before = answers;
@@ -70,30 +70,15 @@ static void measure_answers(double *ns, int rounds)
             uccs_progress();
         ns[i] = bench_now() - start;
     }
-    shmem_long_p(&over, 1, 1);
-    shmem_quiet();
-}
-
-static void test_answers(void)
-{
-    static double ns[ROUNDS];
-    int rounds = bench.quick ? ROUNDS / 8 : ROUNDS;
-    for (int computes = 1; computes >= 0; computes--) {
-        shmem_barrier_all();
-        if (bench.me == 0) {
-            measure_answers(ns, rounds);
-            bench_result(bench_median(ns, rounds), "ns", "%s", computes ? "answer" : "answer.waiting");
-            if (computes)
-                bench_result(ns[rounds * 99 / 100], "ns", "answer.p99");
-        } else if (bench.me == 1 && computes) {
-            while (*(volatile long *)&over == 0)
-                compute(1e4);
-        } else if (bench.me == 1) {
-            shmem_long_wait_until(&over, SHMEM_CMP_EQ, 1);
-        }
-        shmem_barrier_all();
-        over = 0;
+    if (bench.me == 0) {
+        shmem_long_p(&over, 1, 1);
+        shmem_quiet();
+        bench_result(bench_median(ns, rounds), "ns", "answer");
+        bench_result(ns[rounds * 99 / 100], "ns", "answer.p99");
     }
+    while (bench.me == 1 && *(volatile long *)&over == 0)
+        compute(1e4);
+    shmem_barrier_all();
 }
 
 /* One sum with work beside it. Returns the time without the work's own. */
@@ -126,30 +111,21 @@ static void test_overlap(long *dest, long *source, size_t n)
     bench_result(ns[0], "ns", "alone.%zu", n);
     bench_result(ns[1], "ns", "left.%zu", n);
     bench_result(ns[2], "ns", "left_away.%zu", n);
-    bench_result(1 - ns[1] / ns[0], "", "overlap.%zu", n);
-    bench_result(1 - ns[2] / ns[0], "", "overlap_away.%zu", n);
-}
-
-static void measure(void)
-{
-    long *source = bench_need(shmem_malloc(MOST * sizeof *source)),
-         *dest = bench_need(shmem_malloc(MOST * sizeof *dest));
-    memset(source, 1, MOST * sizeof *source);
-    memset(dest, 0, MOST * sizeof *dest);
-    context = bench_context();
-    uccs_am_register(context, ASK, UCCS_AM_NETWORK_PROTOCOL, ask, 0);
-    uccs_am_register(context, ANSWER, UCCS_AM_NETWORK_PROTOCOL, answer, 0);
-    uccs_endpoint_create(context, UCCS_GROUP_WORLD, (bench.me + 1) % bench.pes, &peer);
-    test_answers();
-    for (size_t n = 1; n <= MOST; n *= 8)
-        test_overlap(dest, source, n);
 }
 
 int main(int argc, char **argv)
 {
     setenv("LATERAL_PROGRESS", "thread", 0);
     bench_open(argc, argv);
-    if (bench.pes >= 2)
-        measure();
+    long *source = bench_need(shmem_malloc(MOST * sizeof *source)),
+         *dest = bench_need(shmem_malloc(MOST * sizeof *dest));
+    memset(source, 1, MOST * sizeof *source);
+    memset(dest, 0, MOST * sizeof *dest);
+    context = bench_context((bench.me + 1) % bench.pes, &peer);
+    uccs_am_register(context, ASK, UCCS_AM_NETWORK_PROTOCOL, ask, 0);
+    uccs_am_register(context, ANSWER, UCCS_AM_NETWORK_PROTOCOL, answer, 0);
+    test_answers();
+    for (size_t n = 1; n <= MOST; n *= 8)
+        test_overlap(dest, source, n);
     return bench_end("computing", 0);
 }

@@ -2,7 +2,6 @@
  *
  *   tasks    tasks a second of one process: ready ones without inputs, whose kernel does nothing
  *   hop      nanoseconds from task to task of a chain whose tasks lie on two processes in turn, with outputs of 8 bytes
- *   message  the same without tasks: half a round trip of messages of that size, by the same calls
  *
  *   oshcc -O2 -I../examples dataflow.c -o dataflow && oshrun -n 2 ./dataflow [--quick]
  *   mpicc -O2 -I../examples dataflow.c -o dataflow_mpi && mpirun -n 2 ./dataflow_mpi [--quick]
@@ -17,9 +16,8 @@
 #include "dataflow/runtime.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "clock.h"
+#include "common.h"
 
 enum { ROUNDS = 8 };
 
@@ -77,45 +75,9 @@ static double measure_hop(void)
     return ns / (double)tasks;
 }
 
-/* A ball is a DF_NOTHING, the one message that changes nothing but `stealing`. Who has thrown sets that before it throws, so that
- * the ball cannot come back earlier. */
-static void play(void)
-{
-    const struct df_header ball = {.kind = DF_NOTHING};
-    const uint64_t data = 0;
-    const net_part parts[] = {{&ball, sizeof ball}, {&data, sizeof data}};
-    for (long balls = 0; balls < tasks; balls++) {
-        if ((balls & 1) == net_me) {
-            __atomic_store_n(&df.stealing, true, __ATOMIC_RELEASE);
-            while (!net_send(1 - net_me, parts, 2))
-                net_progress();
-        } else {
-            while (__atomic_load_n(&df.stealing, __ATOMIC_ACQUIRE))
-                net_progress();
-        }
-    }
-}
-
-static double measure_message(void)
-{
-    df_start(kernels, home_of);
-    df.stealing = true;
-    net_leave();
-    while (!net_all_left())
-        net_progress();
-    const double begin = bench_now();
-    if (net_size > 1 && net_me < 2)
-        play();
-    const double ns = bench_now() - begin;
-    df.stealing = false;
-    df_run();
-    df_end();
-    return ns / (double)tasks;
-}
-
 int main(int argc, char **argv)
 {
-    const int rounds = argc > 1 && strcmp(argv[1], "--quick") == 0 ? 2 : ROUNDS;
+    const int rounds = bench_has(argc, argv, "--quick") ? 2 : ROUNDS;
 #ifdef DATAFLOW_MPI
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &net_me);
@@ -123,16 +85,15 @@ int main(int argc, char **argv)
     net_check(uccs_init(), "uccs_init");
     net_me = uccs_group_rank(UCCS_GROUP_WORLD);
 #endif
-    double rate = 0, hop = 1e18, message = 1e18;
+    double rate = 0, hop = 1e18;
     for (int round = 0; round < rounds; round++) {
         rate = fmax(rate, measure_tasks());
         hop = fmin(hop, measure_hop());
-        message = fmin(message, measure_message());
     }
-    if (net_me == 0)
-        printf("{\"program\": \"dataflow\", \"results\": {\"tasks\": [%.6g, \"M/s\"], \"hop\": [%.6g, \"ns\"], "
-               "\"message\": [%.6g, \"ns\"]}}\n",
-               1e3 * rate, hop, message);
+    bench_silent = net_me != 0;
+    bench_result(1e3 * rate, "M/s", "tasks");
+    bench_result(hop, "ns", "hop");
+    bench_results_end();
 #ifdef DATAFLOW_MPI
     MPI_Finalize();
 #else

@@ -8,16 +8,16 @@
  * exchange needs all others' puts of this one. Every PE checks every message. */
 #include "bench.h"
 
-struct exchange {
+enum { WAYS = 3, MOST = 32768 };
+
+static struct exchange {
     long *in[2]; /* symmetric: a message from each PE */
     long *out;
     int *flag[2]; /* symmetric */
     size_t words;
     long round;
-#if BENCH_REQUESTS
     shmemx_ct_t ct[2];
-#endif
-};
+} exchanges[WAYS];
 
 static long wrong;
 
@@ -71,7 +71,6 @@ static void do_flags(long n, void *arg)
     }
 }
 
-#if BENCH_REQUESTS
 static void do_ct(long n, void *arg)
 {
     struct exchange *x = arg;
@@ -86,31 +85,11 @@ static void do_ct(long n, void *arg)
         look(x);
     }
 }
-#endif
 
-static const struct {
-    const char *name;
-    bench_loop *loop;
-} ways[] = {
-    {"barrier", do_barrier},
-    {"flags", do_flags},
-#if BENCH_REQUESTS
-    {"ct", do_ct},
-#else
-    {"ct", do_flags}, /* a program does this where there are no counters */
-#endif
-};
-enum { WAYS = sizeof ways / sizeof ways[0], MOST = 32768 };
-
-static void measure(struct exchange *exchanges, size_t size)
-{
-    struct bench_kind kinds[WAYS];
-    for (int k = 0; k < WAYS; k++) {
-        exchanges[k].words = size / sizeof(long);
-        kinds[k] = (struct bench_kind){ways[k].name, ways[k].loop, &exchanges[k]};
-    }
-    bench_kinds(kinds, WAYS, BENCH_TOGETHER, 1, size);
-}
+/* Without counters a program does as `flags`: one fence for all puts. */
+static const struct bench_kind ways[WAYS] = {{"barrier", do_barrier, &exchanges[0]},
+                                             {"flags", do_flags, &exchanges[1]},
+                                             {"ct", BENCH_REQUESTS ? do_ct : do_flags, &exchanges[2]}};
 
 static void set_up(struct exchange *x)
 {
@@ -119,21 +98,20 @@ static void set_up(struct exchange *x)
         x->in[i] = bench_need(shmem_malloc((size_t)bench.pes * MOST));
         x->flag[i] = bench_need(shmem_align(128, 128));
         *x->flag[i] = bench.pes;
-#if BENCH_REQUESTS
         shmemx_ct_create(&x->ct[i]);
-#endif
     }
 }
 
 int main(int argc, char **argv)
 {
-    static const size_t sizes[] = {8, 128, 2048, MOST};
-    struct exchange exchanges[WAYS];
     bench_open(argc, argv);
     for (int k = 0; k < WAYS; k++)
         set_up(&exchanges[k]);
     shmem_barrier_all();
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        measure(exchanges, sizes[i]);
+    for (size_t size = 8; size <= MOST; size *= 16) {
+        for (int k = 0; k < WAYS; k++)
+            exchanges[k].words = size / sizeof(long);
+        bench_kinds(ways, WAYS, BENCH_TOGETHER, 1, size);
+    }
     return bench_end("exchange", wrong);
 }

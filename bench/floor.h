@@ -2,14 +2,10 @@
  * caller's. */
 #ifndef BENCH_FLOOR_H
 #define BENCH_FLOOR_H
-void floor_nothing(void);
 void floor_store(long *to, long value);
 long floor_load(const long *from);
 void floor_copy(long *to, const long *from);
 void floor_add(long *to, long value);
 long floor_fetch_add(long *to, long value);
-long floor_swap(long *to, long value);
 long floor_compare_swap(long *to, long expected, long value);
-void floor_set(long *to, long value);
-long floor_fetch(const long *from);
 #endif

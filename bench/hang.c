@@ -1,42 +1,25 @@
 /* What it takes to tell where a job hangs: all PEs but PE 0 wait, most of them in a barrier for the last one, and PE 0 asks the launcher that has
- * started it (oshrun --status). Prints {"results": {"status": [ms, "ms"]}}, the fastest of TIMES. */
-#include "clock.h"
+ * started it (oshrun --status). Prints the milliseconds of the fastest of TIMES. */
+#include "common.h"
 
 #include <shmem.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { TIMES = 3, SETTLE = 2 /* seconds until waits count as long */ };
 
 static int go;
 
-/* Returns the process above a process, and its name. */
-static int parent_of(int pid, char *name, size_t room)
-{
-    char path[64], format[32];
-    int parent = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    snprintf(format, sizeof format, "%%*d (%%%zu[^)]) %%*c %%d", room - 1);
-    FILE *file = fopen(path, "re");
-    if (file) {
-        if (fscanf(file, format, name, &parent) != 2)
-            parent = 0;
-        fclose(file);
-    }
-    return parent;
-}
-
+/* Returns oshrun's process: the parent of the guard that is this PE's parent. */
 static int find_launcher(void)
 {
-    char name[32] = "";
-    for (int pid = getppid(); pid > 1;) {
-        const int above = parent_of(pid, name, sizeof name);
-        if (strcmp(name, "oshrun") == 0)
-            return pid;
-        pid = above;
-    }
-    return 0;
+    char path[32], line[128];
+    int pid = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)getppid());
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file) && sscanf(line, "PPid: %d", &pid) != 1)
+        ;
+    if (file)
+        fclose(file);
+    return pid;
 }
 
 /* Returns the milliseconds of a whole answer, or a negative number. */
@@ -71,8 +54,10 @@ int main(void)
         shmem_int_wait_until(&go, SHMEM_CMP_EQ, 1);
     }
     shmem_barrier_all();
-    if (me == 0 && least >= 0)
-        printf("{\"results\": {\"status\": [%.4g, \"ms\"]}}\n", least);
+    if (me == 0 && least >= 0) {
+        bench_result(least, "ms", "status");
+        bench_results_end();
+    }
     shmem_finalize();
     return me == 0 && least < 0;
 }

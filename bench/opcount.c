@@ -1,6 +1,6 @@
 /* Does one operation N times, in the function `measured`, whose instructions bench/guard.py counts.
  *
- *   opcount OPERATION N   (--list names the operations)
+ *   opcount OPERATION N
  *
  * Runs without a launcher, on this PE's own memory; of two PEs the first works on the second's memory, and the second waits. */
 #include <shmem.h>
@@ -20,60 +20,44 @@ static volatile long sink;
 static shmemx_request_t request;
 static shmemx_ct_t counter;
 
-#define OPERATION(name, operation)             \
-    static void name(long n, struct box *x)    \
-    {                                          \
-        for (long i = 0; i < n; i++) {         \
-            operation;                         \
-            __asm__ volatile("" ::: "memory"); \
-        }                                      \
-        (void)x;                               \
+/* What can be counted: X(name, statement). x: memory on the heap or a global variable. */
+#define OPERATIONS(X)                                                                                            \
+    X(loop, (void)0)                                                                                             \
+    X(p, shmem_long_p(&x->data, i, to))                                                                          \
+    X(g, sink = shmem_long_g(&x->data, to))                                                                      \
+    X(put1, shmem_long_put(&x->data, &x->source, 1, to))                                                         \
+    X(get1, shmem_long_get(&x->source, &x->data, 1, to))                                                         \
+    X(atomic_inc, shmem_long_atomic_inc(&x->data, to))                                                           \
+    X(atomic_fetch_add, sink = shmem_long_atomic_fetch_add(&x->data, 1, to))                                     \
+    X(put_signal, shmem_long_put_signal(&x->data, &x->source, 1, &x->signal, (uint64_t)i, SHMEM_SIGNAL_SET, to)) \
+    X(fence, shmem_fence())                                                                                      \
+    X(quiet, shmem_quiet())                                                                                      \
+    X(wait_until, shmem_long_wait_until(&x->source, SHMEM_CMP_EQ, 1))                                            \
+    X(ctx_p, shmem_ctx_long_p(SHMEM_CTX_DEFAULT, &x->data, i, to))                                               \
+    X(put1_nbe, shmemx_long_put_nbe(&x->data, &x->source, 1, to, &request))                                      \
+    X(get1_nbe, shmemx_long_get_nbe(&x->source, &x->data, 1, to, &request))                                      \
+    X(request_test, sink = shmemx_request_test(&request))                                                        \
+    X(put1_ct, shmemx_long_put_ct(counter, &x->data, &x->source, 1, to))                                         \
+    X(ct_wait, shmemx_ct_wait(counter, 0))                                                                       \
+    X(put_nbi, shmem_long_put_nbi(&x->data, &x->source, 1, to))                                                  \
+    X(barrier, shmem_barrier_all())
+
+#define FUNCTION(name, operation)                \
+    static void do_##name(long n, struct box *x) \
+    {                                            \
+        for (long i = 0; i < n; i++) {           \
+            operation;                           \
+            __asm__ volatile("" ::: "memory");   \
+        }                                        \
+        (void)x;                                 \
     }
+OPERATIONS(FUNCTION)
 
-OPERATION(do_loop, (void)0)
-OPERATION(do_p, shmem_long_p(&x->data, i, to))
-OPERATION(do_g, sink = shmem_long_g(&x->data, to))
-OPERATION(do_put1, shmem_long_put(&x->data, &x->source, 1, to))
-OPERATION(do_get1, shmem_long_get(&x->source, &x->data, 1, to))
-OPERATION(do_atomic_inc, shmem_long_atomic_inc(&x->data, to))
-OPERATION(do_atomic_fetch_add, sink = shmem_long_atomic_fetch_add(&x->data, 1, to))
-OPERATION(do_fence, shmem_fence())
-OPERATION(do_quiet, shmem_quiet())
-OPERATION(do_put_signal, shmem_long_put_signal(&x->data, &x->source, 1, &x->signal, (uint64_t)i, SHMEM_SIGNAL_SET, to))
-OPERATION(do_wait_until, shmem_long_wait_until(&x->source, SHMEM_CMP_EQ, 1))
-OPERATION(do_ctx_p, shmem_ctx_long_p(SHMEM_CTX_DEFAULT, &x->data, i, to))
-OPERATION(do_put1_nbe, shmemx_long_put_nbe(&x->data, &x->source, 1, to, &request))
-OPERATION(do_get1_nbe, shmemx_long_get_nbe(&x->source, &x->data, 1, to, &request))
-OPERATION(do_request_test, sink = shmemx_request_test(&request))
-OPERATION(do_put1_ct, shmemx_long_put_ct(counter, &x->data, &x->source, 1, to))
-OPERATION(do_ct_wait, shmemx_ct_wait(counter, 0))
-OPERATION(do_put_nbi, shmem_long_put_nbi(&x->data, &x->source, 1, to))
-OPERATION(do_barrier, shmem_barrier_all())
-
+#define ROW(name, operation) {#name, do_##name},
 static const struct {
     const char *name;
     void (*run)(long, struct box *);
-} operations[] = {
-    {"loop", do_loop},
-    {"p", do_p},
-    {"g", do_g},
-    {"put1", do_put1},
-    {"get1", do_get1},
-    {"atomic_inc", do_atomic_inc},
-    {"atomic_fetch_add", do_atomic_fetch_add},
-    {"put_signal", do_put_signal},
-    {"fence", do_fence},
-    {"quiet", do_quiet},
-    {"wait_until", do_wait_until},
-    {"ctx_p", do_ctx_p},
-    {"put1_nbe", do_put1_nbe},
-    {"get1_nbe", do_get1_nbe},
-    {"request_test", do_request_test},
-    {"put1_ct", do_put1_ct},
-    {"ct_wait", do_ct_wait},
-    {"put_nbi", do_put_nbi},
-    {"barrier", do_barrier},
-};
+} operations[] = {OPERATIONS(ROW)};
 
 __attribute__((noinline)) static void measured(void (*run)(long, struct box *), long n, struct box *x)
 {
@@ -116,11 +100,8 @@ static int run(const char *name, long n)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
-            puts(operations[i].name);
-        return argc == 2 && strcmp(argv[1], "--list") == 0 ? 0 : 2;
-    }
+    if (argc != 3)
+        return 2;
     shmem_init();
     to = shmem_n_pes() > 1;
     int status = run(argv[1], atol(argv[2]));

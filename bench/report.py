@@ -143,10 +143,10 @@ def readme_table(document, what, columns, lines):
     return "\n".join(table)
 
 
-def behind_text(page, document, section=""):
-    """Returns a sentence that names the rows in which a peer is ahead by more than 5 %, the worst ones first; in sections that begin so."""
+def behind_text(page, document):
+    """Returns a sentence that names the rows in which a peer is ahead by more than 5 %, the worst ones first."""
     plain, of_rows = {"best", *document["ways"]} - set(document["ours"]), {}
-    for line in reversed([line for line in document["lines"] if line["section"].startswith(section)]):
+    for line in reversed(document["lines"]):
         ratios = [spread[1] for name, spread in line["ratios"].items() if spread and spread[1] and name.partition("/")[2] in plain]
         if ratios:
             of_rows[line["key"]] = (max(1 / ratio if line["at_least"] else ratio for ratio in ratios), re.split("; |, against |, to ", line["question"])[0])
@@ -163,7 +163,7 @@ def readme_text(page, document, text):
         if text.count(begin) != 1 or text.count(end) != 1:
             raise SystemExit(f"report.py: README.md has no place for the table '{name}': {begin.strip()} and {end.strip()}")
         front, _, rest = text.partition(begin)
-        text = front + begin + readme_table(document, *parts[:3]) + "\n\n" + behind_text(page, document, *parts[3:]) + end + rest.partition(end)[2]
+        text = front + begin + readme_table(document, *parts) + "\n\n" + behind_text(page, document) + end + rest.partition(end)[2]
     return text
 
 

@@ -6,17 +6,16 @@ names our value, what it is held against, and the bound on their ratio.
 import statistics
 from collections import namedtuple
 
-# count: PEs or ranks. place: "node" (a core each), "free" (not bound), "ucx" (this node over UCX), "hosts", "tcp" and "shm" (this
-# node over such a provider of libfabric), "pretended" (a node each, by LATERAL_NODE_SIZE). peers: all, none, or
-# the names of those that run it too. kind: "program" prints JSON; "example" is of examples/ and prints a RESULT line; "timed" is
-# timed from launch to exit. rounds: at most so many. limit: seconds of silence. quick: also with --quick.
-# heavy: peers take minutes for it and get it with --full alone. ours: the names of our ways that run it; None: all.
-Run = namedtuple("Run", "key program count args place peers beside kind rounds limit quick heavy ours",
-                 defaults=((), "node", True, (), "program", 99, 90, True, False, None))
+# count: PEs or ranks. place: "node" (a core each), "free" (not bound), "hosts", "tcp" and "shm" (this node over such a provider of
+# libfabric), "pretended" (a node each, by LATERAL_NODE_SIZE). peers: all, none, or the names of those that run it too. kind: "program"
+# prints JSON; "timed" is timed from launch to exit. rounds: at most so many. limit: seconds of silence. quick: also with --quick.
+# ours: the names of our ways that run it; None: all.
+Run = namedtuple("Run", "key program count args place peers beside kind rounds limit quick ours",
+                 defaults=((), "node", True, (), "program", 99, 90, True, None))
 
 # Another program that runs beside, for the machine's or the network's own time. test: "hop", "spawn", or a test of ucx_perftest.
-# unit: "ns" half a round trip, "GB/s", "ns each" of a stream, or "M/s" messages.
-Beside = namedtuple("Beside", "key test size count unit threads", defaults=(0, 1, "", 1))
+# unit: "ns" half a round trip, "GB/s", or "ns each" of a stream.
+Beside = namedtuple("Beside", "key test size count unit", defaults=(0, 1, ""))
 
 # reference: another value of our own run. against: "reference" (that value), "peer" (every peer), "best" (the fastest peer of the
 # round; its value of the reference, if there is one), the name of a peer, "bound" (a number), or None (held to nothing).
@@ -24,8 +23,8 @@ Beside = namedtuple("Beside", "key test size count unit threads", defaults=(0, 1
 Row = namedtuple("Row", "section question key reference against limit at_least", defaults=(None, None, None, False))
 
 # ways(options, build): the ways to run. derive(run, values): adds values that rows need and no program prints. readme: the tables of
-# README.md, by the name of their place: a title, the ways as columns (name, title), and lines (question, keys;
-# a third item: without the reference); then, if not all count, how the sections begin whose rows README.md compares with the peers.
+# README.md, by the name of their place: a title, the ways as columns (name, title), and lines (question, keys; a third item: without the
+# reference).
 # each: the table has a ratio to each peer and to the reference; else one, to what the row is held against.
 # peers: how the titles of those begin that should be here; the page names who is not.
 Page = namedtuple("Page", "name file title text runs rows figures ways readme derive each peers",

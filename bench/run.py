@@ -8,10 +8,10 @@
     bench/run.py --against TREE ...                       any page against an older build of Lateral (./dev bench: or a revision)
     bench/run.py --guard                                  instructions of hot operations, held to their budgets
 
-One round runs every program of a page once with Lateral and with each of its peers, and the machine's own programs, in changing order, so that a
-slow moment of the machine hits all alike. Where --minutes are short, long programs have fewer rounds. The table shows medians over
-the rounds, and the median of the rounds' ratios with its quartiles. Rounds in which others were busy, or in which a hypervisor moved
-a core, so that a cache line took longer from one to the other, are left out, unless all are. bench/pages lists programs, rows and targets. The rounds lie in build/bench/PAGE.json, saved after each program.
+One round runs every program of a page once with Lateral and with each of its peers, in changing order, so that a slow moment of the machine
+hits all alike. Where --minutes are short, long programs have fewer rounds. The table shows medians over the rounds, and the median of the rounds'
+ratios with its quartiles. Rounds in which others were busy, or in which a hypervisor moved a core, so that a cache line took longer from one to the
+other, are left out, unless all are. The rounds lie in build/bench/PAGE.json, saved after each program.
 A peer that is not here is a note and a row without its value.
 """
 import argparse
@@ -40,8 +40,6 @@ def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=Path, help="build folder of Lateral (default: build/release, else build/dev)")
     parser.add_argument("--quick", action="store_true", help="2 rounds, short batches, no large jobs")
-    parser.add_argument("--full", action="store_true",
-                        help="peers also do what takes them minutes: 256 PEs, and more PEs than cores for those that spin")
     parser.add_argument("--only", action="append", default=[], metavar="NAME",
                         help="runs whose name begins so, e.g. latency or coll-2; may be repeated")
     parser.add_argument("--rounds", type=int, help="at most; default 5; 9 with --against")
@@ -53,15 +51,12 @@ def parse(argv):
                         help="an older build folder of Lateral, or its tree: both in turns, old and new beside each other, alone")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", help="for programs and JSON files")
     parser.add_argument("--report", action="store_true", help="also write docs/results/ and the tables of README.md")
-    parser.add_argument("--from", dest="sources", type=Path, action="append", metavar="JSON",
-                        help="measure nothing, show a file from build/bench; may be repeated for parts of one table")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--all", action="store_true", help="all pages; goes on where an interrupted call has stopped")
     which.add_argument("--cluster", type=Path, metavar="HOSTFILE", help="on the first two hosts of this file; writes the page cluster.md")
     for page in list(pages.ALL.values())[1:]:
         which.add_argument(f"--{page.name}", action="store_true", help=f"the page '{page.title}'")
     which.add_argument("--guard", action="store_true", help="count instructions of hot operations; fails where one passes its budget")
-    parser.add_argument("--keep", action="store_true", help="add rounds to those that earlier calls measured of this tree")
     parser.add_argument("--smoke", action="store_true", help="does every program run and print what the table needs?")
     parser.add_argument("--within", help=argparse.SUPPRESS)  # the page whose runs over hosts this call measures, on their launch node
     parser.add_argument("--until", type=float, help=argparse.SUPPRESS)  # the time on the monotonic clock at which no further round begins
@@ -131,12 +126,10 @@ def measure(options, page, argv):
     about = {**machine.describe(), "tree": machine.tree(ROOT, build), "ways": {way.name: way.title for way in who}, "against": str(options.against),
              "ours": [way.name for way in who if way.ours]}
     kept = runner.Rounds(path, about, options.short)
-    if path.exists() and (options.keep or options.within or options.all):
+    if path.exists() and (options.within or options.all):
         older = runner.Rounds(path, about, options.short).load()
         same = all(older.about.get(what) == about[what] for what in ("tree", "ways", "against")) and older.quick == options.short
-        if options.keep and not same:
-            raise SystemExit(f"run.py: {path} has rounds of {older.about['tree']}, here is {about['tree']}, or of other peers; without --keep they begin anew")
-        kept = older if options.keep or options.within or same and not older.shown else kept
+        kept = older if options.within or same and not older.shown else kept
     kept.shown = False
     kept.save()
     session = runner.Session(options, page, who, out, kept)
@@ -210,12 +203,7 @@ def compare_trees(page, kept):
 
 
 def one_page(options, page, argv):
-    if options.sources:
-        kept = runner.Rounds(options.out, {}, False)
-        for source in options.sources:
-            kept.load(source)
-    else:
-        kept = measure(options, page, argv)
+    kept = measure(options, page, argv)
     if options.within:
         return 0
     if options.against:

@@ -27,7 +27,6 @@ MOVED = 1.4                                                # hops of a round tha
 NEEDS = {"apps/coarray.f90": ["-fcoarray=lib", "-lcaf_openmpi"]}
 PACKAGES = {"apps/forest": ["PETSc"]}
 PYTHON = "/usr/bin/python3"                                # whose mpi4py is built for the system's MPI
-EXAMPLE_UNITS = {"mflops": "MFlop/s", "mkeys_per_s": "Mkeys/s"}
 
 
 def note(text):
@@ -45,7 +44,7 @@ def find_build(given):
 
 
 def compile_with(compiler, source, output, *more, first=()):
-    source = HERE / source if (HERE / source).exists() else ROOT / "examples" / source
+    source = HERE / source
     output.parent.mkdir(parents=True, exist_ok=True)
     if source.suffix == ".f90":
         compiler = compiler.with_name(compiler.name.replace("mpicc", "mpifort"))
@@ -74,8 +73,7 @@ def packages(names):
 def build(who, runs, out):
     """Compiles what is run. Returns {(way, program)} of what does not compile."""
     built = [compile_with("cc", "floor.c", out / "floor" / "libbenchfloor.so", "-shared", "-fPIC")]
-    built += [compile_with("cc", f"{name}.c", out / "floor" / name) for name in ("floor_hop", "floor_spawn")]
-    if not all(built):
+    if not all([*built, compile_with("cc", "machine.c", out / "floor" / "machine")]):
         raise SystemExit(1)
     link, made, failed = ["-L", out / "floor", "-lbenchfloor", f"-Wl,-rpath,{out / 'floor'}"], set(), set()
     for way in who:
@@ -98,18 +96,13 @@ def takes(way, run):
 
 
 def takes_minutes(way, run):
-    return not way.ours and (run.heavy or way.spins and run.count > machine.cores() and run.program not in ("launch", "rss"))
+    return way.spins and run.count > machine.cores() and run.program not in ("launch", "rss")
 
 
 def read_values(run, text):
-    """Returns ({key: value}, {key: unit}) of the JSON that a program printed, or of the RESULT line of an example."""
-    document = json.loads(text[text.index("{"):])
-    if "results" not in document:
-        if not document["verified"]:
-            raise ValueError("its result is wrong")
-        document["results"] = {name: (value, EXAMPLE_UNITS.get(name, "")) for name, value in document.items() if isinstance(value, float)}
-    return ({f"{run.key}/{name}": value for name, (value, _) in document["results"].items()},
-            {f"{run.key}/{name}": unit for name, (_, unit) in document["results"].items()})
+    """Returns ({key: value}, {key: unit}) of the JSON that a program printed."""
+    results = json.loads(text[text.index("{"):])["results"]
+    return {f"{run.key}/{name}": value for name, (value, _) in results.items()}, {f"{run.key}/{name}": unit for name, (_, unit) in results.items()}
 
 
 def execute(run, command, env):
@@ -137,29 +130,25 @@ def execute(run, command, env):
         return {}, {}, why or str(wrong)
 
 
-def perftest(other, place, port, quick):
-    """Starts ucx_perftest on both hosts, or twice here. Returns its value. Each test has processes of its own: some do not end."""
-    words = ["ucx_perftest", "-p", port, "-t", other.test, "-s", other.size, "-n", max(20, other.count // (10 if quick else 1)),
-             "-w", max(10, other.count // 10)] + (["-T", other.threads, "-M", "multi"] if other.threads > 1 else [])
-    env = {**({name: value for name, value in os.environ.items() if name.startswith("UCX_")} if place == "hosts" else {}),
-           **(ways.NETWORK and {**ways.NETWORK, "UCX_TLS": "tcp,self"} if place == "hosts" else ways.LOCAL), "UCX_WARN_UNUSED_ENV_VARS": "n"}
-
-    def at(host, core, *more):
-        line = ["env", *(f"{name}={value}" for name, value in env.items()), *words, *(["-c", core] if place == "ucx" else []), *more]
-        return ["ssh", host, shlex.join(map(str, line))] if place == "hosts" else [str(word) for word in line]
-    with subprocess.Popen(at(ways.HOSTS[0], 0), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+def perftest(other, port, quick):
+    """Starts ucx_perftest on both hosts. Returns its value. Each test has processes of its own: some do not end."""
+    env = {**{name: value for name, value in os.environ.items() if name.startswith("UCX_")}, **(ways.NETWORK and {**ways.NETWORK, "UCX_TLS": "tcp,self"}),
+           "UCX_WARN_UNUSED_ENV_VARS": "n"}
+    words = ["env", *(f"{name}={value}" for name, value in env.items()), "ucx_perftest", "-p", port, "-t", other.test, "-s", other.size,
+             "-n", max(20, other.count // (10 if quick else 1)), "-w", max(10, other.count // 10)]
+    line = lambda host, *more: ["ssh", host, shlex.join(map(str, [*words, *more]))]
+    with subprocess.Popen(line(ways.HOSTS[0]), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
             time.sleep(0.4)
-            there = ways.HOSTS[0] if place == "hosts" else "127.0.0.1"
-            done = subprocess.run(at(ways.HOSTS[-1], 1, "-f", "-v", there), capture_output=True, text=True, check=False,
+            done = subprocess.run(line(ways.HOSTS[-1], "-f", "-v", ways.HOSTS[0]), capture_output=True, text=True, check=False,
                                   stdin=subprocess.DEVNULL, timeout=PERFTEST_TIMEOUT)
         finally:
             server.terminate()
-    row = [cells for line in done.stdout.splitlines() if line.strip()[:1].isdigit() and len(cells := line.split(",")) > 3][-1:]
+    row = [cells for text in done.stdout.splitlines() if text.strip()[:1].isdigit() and len(cells := text.split(",")) > 6][-1:]
     if not row:
         raise ValueError("ucx_perftest says nothing")
-    latency, megabytes, rate = (float(row[0][i]) for i in ((-5, -3, -1) if len(row[0]) > 6 else (-3, -2, -1)))  # of threads: sums alone
-    return {"ns": latency * 1e3, "GB/s": megabytes * (1 << 20) / 1e9, "ns each": 1e9 / rate if rate else 0, "M/s": rate / 1e6}[other.unit]
+    latency, megabytes, rate = (float(row[0][i]) for i in (-5, -3, -1))
+    return {"ns": latency * 1e3, "GB/s": megabytes * (1 << 20) / 1e9, "ns each": 1e9 / rate if rate else 0}[other.unit]
 
 
 class Rounds:
@@ -170,11 +159,9 @@ class Rounds:
         self.path, self.about, self.quick = path, about, quick
         self.rounds, self.units, self.shown = [], {}, False          # shown: --all has come to its end with them
 
-    def load(self, path=None):
-        document = json.loads((path or self.path).read_text(encoding="utf-8"))
-        self.about = {**document["about"], "busy": max(self.about.get("busy", 0), document["about"].get("busy", 0))}
-        self.rounds += document["rounds"]
-        self.units.update(document["units"])
+    def load(self):
+        document = json.loads(self.path.read_text(encoding="utf-8"))
+        self.about, self.rounds, self.units = document["about"], document["rounds"], document["units"]
         self.shown, self.quick = document["shown"], document["quick"]
         return self
 
@@ -229,16 +216,16 @@ class Session:
         """Runs another program beside, and adds its values to ours."""
         folder, quick = self.out / "floor", ["--quick"] * self.options.short
         if other.test == "spawn":
-            values, units, why = execute(run, [folder / "floor_spawn", run.count], {})
+            values, units, why = execute(run, [folder / "machine", "spawn", run.count], {})
             values, units = ({key.replace("/time", "/spawn"): value for key, value in of.items()} for of in (values, units))
         elif other.test == "hop":
-            values, units, why = execute(run._replace(key="floor", kind="program"), [folder / "floor_hop", *quick], {})
+            values, units, why = execute(run, [folder / "machine", "hop", *quick], {})
         elif not shutil.which("ucx_perftest") or other.key in self.failed or self.options.no_peers:
             return
         else:
             self.port, key = self.port + 1, f"{run.key}/{other.key}"
             try:
-                value, why = perftest(other, run.place, self.port, self.options.short), None
+                value, why = perftest(other, self.port, self.options.short), None
                 values, units = {key: value}, {key: other.unit.partition(" ")[0]}
             except (ValueError, subprocess.TimeoutExpired) as wrong:
                 values, units, why = {}, {}, str(wrong)
@@ -257,7 +244,7 @@ class Session:
         while (busy := machine.busy()) > MOST_BUSY and time.monotonic() < end:
             pass
         one, begin = {"run": run.key, "busy": busy, "hops": hops(self.out), "values": {}, "failed": {}}, time.monotonic()
-        order = [way for way in self.who if takes(way, run) and (self.options.full or not takes_minutes(way, run))]
+        order = [way for way in self.who if takes(way, run) and not takes_minutes(way, run)]
         turn %= len(order)
         for way in order[turn:] + order[:turn]:
             self.run_way(way, run, one)
@@ -281,7 +268,7 @@ class Session:
     def measure(self, runs, until):
         """Measures the rounds that these runs lack. After the first, each round has an equal part of the time up to `until`, on the monotonic clock."""
         self.uncompiled = build(self.who, runs, self.out)
-        have = {run.key: 0 if self.options.keep else len(self.rounds.of(run.key)) for run in runs}
+        have = {run.key: len(self.rounds.of(run.key)) for run in runs}
         total, done = sum(max(0, min(self.options.rounds, run.rounds) - have[run.key]) for run in runs), 0
         for number in range(self.options.rounds):
             lacking = [run for run in runs if have[run.key] <= number < run.rounds]
@@ -304,8 +291,8 @@ def share(until, runs, others):
 
 def hops(out):
     """Returns a list with the nanoseconds of a cache line between two cores; an empty one where there is one core."""
-    done = subprocess.run([out / "floor" / "floor_hop", "--quick"], capture_output=True, text=True, check=False)
-    return json.loads(done.stdout)["results"].get("hop", [])[:1] if done.returncode == 0 else []
+    done = subprocess.run([out / "floor" / "machine", "hop", "--quick"], capture_output=True, text=True, check=False)
+    return json.loads(done.stdout)["results"]["hop"][:1] if done.stdout else []
 
 
 def hosts_are_here():

@@ -9,9 +9,8 @@
  *   merged         one request for the cell's gets, one for the puts of the diagonal
  *   block          one request for the gets of 64 cells, one for all puts; in place of the barrier a PE counts at
  *                  the PEs that will read its data, and waits for the PEs whose data it reads
- *   ranges         the same, with ranges for the cells' gets and puts
  *
- * Where there are no requests and counters, `block` and `ranges` use _nbi with a quiet, and a flag for each PE in place of a counter.
+ * Where there are no requests and counters, `block` uses _nbi with a quiet, and a flag for each PE in place of a counter.
  *
  *   ssca1 [SCALE] [--quick]        sequences of 2^(SCALE/2) codons and the planted ones; default 18
  *
@@ -22,28 +21,13 @@
 
 #include "ssca1.h"
 
-enum mode { BLOCKING, NBI, REQUEST, MERGE, MERGED, BLOCK, RANGES };
-static const char *const mode_names[] = {"blocking", "nbi", "request", "merge", "merged", "block", "ranges"};
-enum { MODES = 7, GETS = 5, PUTS = 3, CELLS = 64 };
-
-#if !BENCH_REQUESTS
-typedef int shmemx_request_t;
-typedef long *ssca1_flag; /* symmetric */
-#define shmemx_ct_t ssca1_flag
-#define shmemx_int_get_nbe(dest, source, n, pe, request) ((void)(request), shmem_int_get_nbi(dest, source, n, pe))
-#define shmemx_int_put_nbe(dest, source, n, pe, request) ((void)(request), shmem_int_put_nbi(dest, source, n, pe))
-#define shmemx_request_wait(request) ((void)(request), shmem_quiet())
-#define shmemx_request_wait_all(requests, n, status) ((void)(requests), (void)(n), shmem_quiet())
-#define shmemx_request_merge(into, n, requests) ((void)(into), (void)(n), (void)(requests))
-#define shmemx_request_wait_free(request) ((void)(request), shmem_quiet())
-#define shmemx_ct_create(ct) (*(ct) = bench_need(shmem_calloc(1, sizeof(long))))
-#define shmemx_ct_add(ct, weight, pe) shmem_long_atomic_add(ct, weight, pe)
-#define shmemx_ct_wait(ct, value) shmem_long_wait_until(ct, SHMEM_CMP_GE, value)
-#endif
+enum mode { BLOCKING, NBI, REQUEST, MERGE, MERGED, BLOCK };
+static const char *const mode_names[] = {"blocking", "nbi", "request", "merge", "merged", "block"};
+enum { MODES = 6, GETS = 5, PUTS = 3, CELLS = 64 };
 
 static int runs_here(int mode)
 {
-    return BENCH_REQUESTS || mode == BLOCKING || mode == NBI || mode >= BLOCK;
+    return BENCH_REQUESTS || mode == BLOCKING || mode == NBI || mode == BLOCK;
 }
 
 static int length, block;                   /* codons of a sequence, and its codons on one PE */
@@ -61,32 +45,26 @@ struct cell {
     int a, b, h, e, f; /* codons; H of two diagonals ago; gaps */
 };
 
-static inline void get(enum mode mode, int *to, const int *array, int index, int n, shmemx_request_t *request)
+static inline void get(enum mode mode, int *to, const int *array, int index, shmemx_request_t *request)
 {
-    for (int count; n > 0; n -= count, to += count, index += count) {
-        int pe = owners[index], offset = offsets[index];
-        count = block - offset < n ? block - offset : n;
-        if (mode == BLOCKING)
-            shmem_int_get(to, array + offset, (size_t)count, pe);
-        else if (mode == NBI)
-            shmem_int_get_nbi(to, array + offset, (size_t)count, pe);
-        else
-            shmemx_int_get_nbe(to, array + offset, (size_t)count, pe, request);
-    }
+    const int *from = array + offsets[index], pe = owners[index];
+    if (mode == BLOCKING)
+        shmem_int_get(to, from, 1, pe);
+    else if (mode == NBI)
+        shmem_int_get_nbi(to, from, 1, pe);
+    else
+        shmemx_int_get_nbe(to, from, 1, pe, request);
 }
 
-static inline void put(enum mode mode, int *array, int index, const int *from, int n, shmemx_request_t *request)
+static inline void put(enum mode mode, int *array, int index, const int *from, shmemx_request_t *request)
 {
-    for (int count; n > 0; n -= count, from += count, index += count) {
-        int pe = owners[index], offset = offsets[index];
-        count = block - offset < n ? block - offset : n;
-        if (mode == BLOCKING)
-            shmem_int_put(array + offset, from, (size_t)count, pe);
-        else if (mode == NBI)
-            shmem_int_put_nbi(array + offset, from, (size_t)count, pe);
-        else
-            shmemx_int_put_nbe(array + offset, from, (size_t)count, pe, request);
-    }
+    int *to = array + offsets[index], pe = owners[index];
+    if (mode == BLOCKING)
+        shmem_int_put(to, from, 1, pe);
+    else if (mode == NBI)
+        shmem_int_put_nbi(to, from, 1, pe);
+    else
+        shmemx_int_put_nbe(to, from, 1, pe, request);
 }
 
 static inline void get_cell(enum mode mode, struct cell *c, int diagonal, int m)
@@ -95,23 +73,23 @@ static inline void get_cell(enum mode mode, struct cell *c, int diagonal, int m)
     int n = diagonal - m, each = mode == REQUEST || mode == MERGE;
     c->h = 0;
     c->e = c->f = SSCA1_NO_GAP;
-    get(mode, &c->a, codons[0], m, 1, r);
-    get(mode, &c->b, codons[1], n, 1, r + each);
+    get(mode, &c->a, codons[0], m, r);
+    get(mode, &c->b, codons[1], n, r + each);
     if (m > 0 && n > 0)
-        get(mode, &c->h, row_h[(diagonal + 1) % 3], m - 1, 1, r + 2 * each);
+        get(mode, &c->h, row_h[(diagonal + 1) % 3], m - 1, r + 2 * each);
     if (m > 0)
-        get(mode, &c->e, row_e[diagonal % 2], m, 1, r + 3 * each);
+        get(mode, &c->e, row_e[diagonal % 2], m, r + 3 * each);
     if (n > 0)
-        get(mode, &c->f, row_f[diagonal % 2], m, 1, r + 4 * each);
+        get(mode, &c->f, row_f[diagonal % 2], m, r + 4 * each);
 }
 
 static inline void put_cell(enum mode mode, const struct cell *c, int diagonal, int m, shmemx_request_t *r)
 {
     int each = mode == REQUEST || mode == MERGE;
-    put(mode, row_h[diagonal % 3], m, &c->h, 1, r);
+    put(mode, row_h[diagonal % 3], m, &c->h, r);
     if (m + 1 < length)
-        put(mode, row_e[(diagonal + 1) % 2], m + 1, &c->e, 1, r + each);
-    put(mode, row_f[(diagonal + 1) % 2], m, &c->f, 1, r + 2 * each);
+        put(mode, row_e[(diagonal + 1) % 2], m + 1, &c->e, r + each);
+    put(mode, row_f[(diagonal + 1) % 2], m, &c->f, r + 2 * each);
 }
 
 static void merge(shmemx_request_t *r, int count)
@@ -193,31 +171,6 @@ static void block_of_cells(int diagonal, int first, int last)
     }
 }
 
-/* Computes cells by ranges. The codons of the match sequence run backwards along a diagonal. */
-static void range_of_cells(int diagonal, int first, int last)
-{
-    int a[CELLS], b[CELLS], h[CELLS], e[CELLS], f[CELLS], count = last - first, top = diagonal - last + 1;
-    int skip_m = first == 0, skip_n = top == 0; /* cells at the edges have no cell before them */
-    h[0] = h[count - 1] = 0;
-    e[0] = f[count - 1] = SSCA1_NO_GAP;
-    get(RANGES, a, codons[0], first, count, requests);
-    get(RANGES, b, codons[1], top, count, requests);
-    get(RANGES, h + skip_m, row_h[(diagonal + 1) % 3], first - 1 + skip_m, count - skip_m - skip_n, requests);
-    get(RANGES, e + skip_m, row_e[diagonal % 2], first + skip_m, count - skip_m, requests);
-    get(RANGES, f, row_f[diagonal % 2], first, count - skip_n, requests);
-    complete(RANGES, requests, GETS);
-    for (int i = 0; i < count; i++) {
-        struct cell c = {a[i], b[count - 1 - i], h[i], e[i], f[i]};
-        compute(&c, first + i, diagonal - first - i);
-        h[i] = c.h;
-        e[i] = c.e;
-        f[i] = c.f;
-    }
-    put(RANGES, row_h[diagonal % 3], first, h, count, put_requests);
-    put(RANGES, row_e[(diagonal + 1) % 2], first + 1, e, last < length ? count : length - 1 - first, put_requests);
-    put(RANGES, row_f[(diagonal + 1) % 2], first, f, count, put_requests);
-}
-
 /* Returns 1 if the cells of `pe` on the diagonal touch data that `of` reads or overwrites on the next one, else 0.
  * Neighbouring cells share data. */
 static int matters(int diagonal, int pe, int of)
@@ -247,9 +200,9 @@ static inline void diagonals(enum mode mode)
         share(diagonal, bench.me, &first, &last);
         if (mode < BLOCK)
             cell_by_cell(mode, diagonal, first, last);
-        for (int m = first, end; mode >= BLOCK && m < last; m = end) {
+        for (int m = first, end; mode == BLOCK && m < last; m = end) {
             end = last - m < CELLS ? last : m + CELLS;
-            mode == BLOCK ? block_of_cells(diagonal, m, end) : range_of_cells(diagonal, m, end);
+            block_of_cells(diagonal, m, end);
         }
         if (mode != NBI) /* the barrier completes those; it would complete the others too */
             complete(mode, put_requests, PUTS * (last - first));
@@ -268,8 +221,7 @@ static void kernel1(enum mode mode)
     case REQUEST: diagonals(REQUEST); break;
     case MERGE: diagonals(MERGE); break;
     case MERGED: diagonals(MERGED); break;
-    case BLOCK: diagonals(BLOCK); break;
-    default: diagonals(RANGES);
+    default: diagonals(BLOCK);
     }
     shmem_barrier_all();
     ssca1_gather(&endings);
@@ -312,11 +264,6 @@ int main(int argc, char **argv)
 {
     bench_open(argc, argv);
     int scale = argc > 1 && argv[1][0] != '-' ? atoi(argv[1]) : bench.quick ? 14 : 18;
-    if (bench.pes > SSCA1_MOST_PES || scale < 12 || scale > 30) {
-        fprintf(stderr, "ssca1: wants at most %d PEs and a scale from 12 to 30\n", SSCA1_MOST_PES);
-        shmem_finalize();
-        return 2;
-    }
     length = ssca1_length(scale) / bench.pes * bench.pes;
     block = length / bench.pes;
     put_requests = bench_need(calloc(PUTS * (size_t)length, sizeof *put_requests));

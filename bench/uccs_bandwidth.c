@@ -4,47 +4,41 @@
  * stream has moved by its end, and completed, count, so neither the start of threads nor their scheduling changes the
  * result.
  *
- *   put.T.SIZE, get.T.SIZE   sum over all streams, GB/s
- *   coarse.T.SIZE            puts with one mutex of the process round every call,
- *   oneway.T.SIZE, oneway_coarse.T.SIZE   the same puts from PE 0's threads alone, which have all cores
- *   multiple.SIZE, single.SIZE, memcpy.SIZE   one thread's put under MULTIPLE, under SINGLE, a bare copy, GB/s
+ *   put.T.SIZE, get.T.SIZE                sum over all streams, GB/s
+ *   oneway.T.SIZE, oneway_coarse.T.SIZE   puts from PE 0's threads alone, which have all cores; with one mutex of the process round
+ *                                         every call
  *
- * Runs over uccs.h if there is one. Without it (peers), or with --shmem, runs over putmem and getmem. With --ucx our
- * library goes through UCX on the node too. With --sides each side of the streams has its half of the cores (sides.h),
- * however many processes there are. */
-#include "sides.h"
-
+ * Runs over uccs.h if there is one. Without it (peers), with --ucx, or with --brief (8 bytes alone), runs over putmem and getmem. With --ucx our library goes through
+ * UCX on the node too, and even PEs have one half of the cores, odd PEs the other, as on two hosts: the kernel may place two PEs on one
+ * core, where a stream between them is far faster, or a PE's threads on the core of its target, which then waits for time slices. */
+#define _GNU_SOURCE
 #include "bench.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
-
 #if defined __has_include && __has_include(<uccs.h>)
-#include <uccs.h>
+#include "uccs_open.h"
 #define HAVE_UCCS 1
 #else
 #define HAVE_UCCS 0
 #endif
-#include <pthread.h>
 
 enum { MOST = 8, LARGEST = 4 << 20 };
-enum kind { PUT, GET };
 
 static int partner, threads;
 static size_t size;
 static double begin, moved; /* symmetric: PE 0's clock (a machine has one clock); bytes per ns */
-static enum kind kind;
-static int coarse, oneway;
+static bool gets, coarse, oneway;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static char *local[MOST];
+static char *local[MOST], *symmetric; /* LARGEST bytes for each thread; symmetric: null when running over uccs.h */
 static double rates[MOST];
 
 /* Returns nanoseconds. They cover several time slices where streams outnumber cores. */
 static double window(void)
 {
-    return bench.batches < 20 ? 8e6 : 15e6;
+    return bench.quick ? 8e6 : 15e6;
 }
-
-static char *symmetric; /* LARGEST bytes for each thread; null when running over uccs.h */
 
 #if HAVE_UCCS
 static uccs_context_t context;
@@ -55,72 +49,44 @@ static void open_uccs(void)
 {
     char mine[UCCS_MEMORY_HANDLE_MAX] = {0}, *all = bench_need(malloc((size_t)bench.pes * sizeof mine));
     size_t length = sizeof mine;
-    uccs_init();
-    bench_close = uccs_finalize;
-    uccs_context_create(0, &context);
-    uccs_memory_allocate(context, (size_t)MOST * LARGEST, &own);
-    uccs_memory_export(own, mine, &length);
-    uccs_allgather(UCCS_GROUP_WORLD, mine, all, sizeof mine);
-    uccs_memory_import(context, all + (size_t)partner * sizeof mine, length, &there);
-    uccs_endpoint_create(context, UCCS_GROUP_WORLD, partner, &endpoint);
+    context = bench_context(partner, &endpoint);
+    bench_ok(uccs_memory_allocate(context, (size_t)MOST * LARGEST, &own));
+    bench_ok(uccs_memory_export(own, mine, &length));
+    bench_ok(uccs_allgather(UCCS_GROUP_WORLD, mine, all, sizeof mine));
+    bench_ok(uccs_memory_import(context, all + (size_t)partner * sizeof mine, length, &there));
     free(all);
 }
-
-static void put_uccs(size_t at, const char *from, size_t bytes)
-{
-    uccs_put_large_contiguous(context, endpoint, there, at, from, bytes, 0);
-}
-
-static void get_uccs(size_t at, char *to, size_t bytes)
-{
-    uccs_get_large_contiguous(context, endpoint, there, at, to, bytes, 0);
-}
-
-static void complete_uccs(void)
-{
-    uccs_flush(context);
-}
-
-#else
-static void open_uccs(void) {}
-static void put_uccs(size_t at, const char *from, size_t bytes)
-{
-    (void)at, (void)from, (void)bytes;
-}
-static void get_uccs(size_t at, char *to, size_t bytes)
-{
-    (void)at, (void)to, (void)bytes;
-}
-static void complete_uccs(void) {}
 #endif
 
-static inline void one_put(size_t at, const char *from, size_t bytes)
+static inline void move(size_t id)
 {
-    if (symmetric)
-        shmem_putmem(symmetric + at, from, bytes, partner);
+    const size_t at = id * LARGEST;
+#if HAVE_UCCS
+    if (!symmetric && gets)
+        uccs_get_large_contiguous(context, endpoint, there, at, local[id], size, 0);
+    else if (!symmetric)
+        uccs_put_large_contiguous(context, endpoint, there, at, local[id], size, 0);
     else
-        put_uccs(at, from, bytes);
-}
-
-static inline void one_get(size_t at, char *to, size_t bytes)
-{
-    if (symmetric)
-        shmem_getmem(to, symmetric + at, bytes, partner);
+#endif
+        if (gets)
+        shmem_getmem(local[id], symmetric + at, size, partner);
     else
-        get_uccs(at, to, bytes);
+        shmem_putmem(symmetric + at, local[id], size, partner);
 }
 
 static void complete(void)
 {
-    if (symmetric)
-        shmem_quiet();
+#if HAVE_UCCS
+    if (!symmetric)
+        uccs_flush(context);
     else
-        complete_uccs();
+#endif
+        shmem_quiet();
 }
 
 static void *stream(void *argument)
 {
-    size_t id = (size_t)argument, at = id * LARGEST;
+    size_t id = (size_t)argument;
     int group = size >= 4096 ? 1 : 256; /* operations between looks at the clock */
     double end = begin + window(), count = 0;
     while (bench_now() < begin)
@@ -129,10 +95,7 @@ static void *stream(void *argument)
         for (int i = 0; i < group; i++) {
             if (coarse)
                 pthread_mutex_lock(&mutex);
-            if (kind == GET)
-                one_get(at, local[id], size);
-            else
-                one_put(at, local[id], size);
+            move(id);
             if (coarse)
                 pthread_mutex_unlock(&mutex);
         }
@@ -158,129 +121,83 @@ static double run_threads(void)
     return sum;
 }
 
-/* Leaves the cores to the other PEs. Returns 0. */
-static double sleep_out(void)
+/* Reports the GB/s over all PEs and threads. */
+static void measure(const char *name)
 {
-    usleep((useconds_t)((window() + 4e6) / 1e3));
-    return 0;
-}
-
-/* Returns the GB/s over all PEs and threads, at PE 0. */
-static double measure(void)
-{
-    double rate[32];
-    int rounds = bench.batches < 20 ? 3 : 5;
+    double rate[5];
+    int rounds = bench.quick ? 3 : 5;
     for (int round = 0; round < rounds; round++) {
         double soon = bench_now() + 2e6;
         for (int pe = 0; pe < bench.pes && bench.me == 0; pe++)
             shmem_double_p(&begin, soon, pe);
         shmem_barrier_all();
-        moved = oneway && bench.me != 0 ? sleep_out() : run_threads();
+        moved = 0;
+        if (oneway && bench.me != 0)
+            usleep((useconds_t)((window() + 4e6) / 1e3)); /* leaves the cores to the other PEs */
+        else
+            moved = run_threads();
         shmem_barrier_all();
         rate[round] = 0;
         for (int pe = 0; pe < bench.pes && bench.me == 0; pe++)
             rate[round] += shmem_double_g(&moved, pe);
         shmem_barrier_all();
     }
-    return bench_median(rate, rounds);
+    bench_result(bench_median(rate, rounds), "GB/s", "%s.%d.%zu", name, threads, size);
 }
 
-static void report(const char *name)
+static void measure_size(size_t bytes)
 {
-    double rate = measure();
-    if (bench.me == 0)
-        bench_result(rate, "GB/s", "%s.%d.%zu", name, threads, size);
+    size = bytes;
+    measure("put");
+    gets = true;
+    measure("get");
+    gets = false;
+    oneway = true;
+    measure("oneway");
+    coarse = true;
+    measure("oneway_coarse");
+    oneway = coarse = false;
 }
 
-static void measure_size(void)
+/* Lateral's launcher alone says which PE this is before init; elsewhere this does nothing. */
+static void take_side(void)
 {
-    for (oneway = 0; oneway < 2; oneway++)
-        for (coarse = 0; coarse < 2; coarse++)
-            report(oneway ? coarse ? "oneway_coarse" : "oneway" : coarse ? "coarse" : "put");
-    oneway = coarse = 0;
-    kind = GET;
-    report("get");
-    kind = PUT;
-}
-
-#if HAVE_UCCS
-struct mode {
-    uccs_context_t context;
-    uccs_endpoint_t endpoint;
-};
-
-static void put_in(long n, void *argument)
-{
-    const struct mode *mode = argument;
-    for (long i = 0; i < n; i++)
-        uccs_put_large_contiguous(mode->context, mode->endpoint, there, 0, local[0], size, 0);
-}
-
-static void copy_alone(long n, void *to)
-{
-    for (long i = 0; i < n; i++) {
-        memcpy(to, local[0], size);
-        __asm__ volatile("" ::: "memory");
-    }
-}
-
-/* Compares the same put in a context of each kind, and bare copies. */
-static void compare_modes(void)
-{
-    static const size_t sizes[] = {8, 4096, 262144};
-    struct uccs_memory_attr attr;
-    struct mode multiple = {context, endpoint}, single;
-    const char *const names[] = {"multiple", "single", "memcpy"};
-    double ns[3];
-    uccs_context_create(&(struct uccs_context_attr){.id = 1, .threads = UCCS_THREAD_SINGLE}, &single.context);
-    uccs_endpoint_create(single.context, UCCS_GROUP_WORLD, partner, &single.endpoint);
-    uccs_memory_query(there, &attr);
-    for (int s = 0; s < 3; s++) {
-        size = sizes[s];
-        bench_rounds((const struct bench_kind[]){{NULL, put_in, &multiple},
-                                                 {NULL, put_in, &single},
-                                                 {NULL, copy_alone, attr.address}},
-                     3, ns, BENCH_ALONE);
-        for (int k = 0; k < 3; k++)
-            bench_result((double)size / ns[k], "GB/s", "%s.%zu", names[k], size);
-    }
-}
-#else
-static void compare_modes(void) {}
-#endif
-
-static int has_flag(int argc, char **argv, const char *flag)
-{
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], flag) == 0)
-            return 1;
-    return 0;
+    const char *pe = getenv("LATERAL_PE");
+    cpu_set_t all, mine;
+    int number = 0;
+    if (!pe || sched_getaffinity(0, sizeof all, &all) != 0)
+        return;
+    CPU_ZERO(&mine);
+    for (int core = 0; core < CPU_SETSIZE; core++)
+        if (CPU_ISSET(core, &all) && number++ % 2 == atoi(pe) % 2)
+            CPU_SET(core, &mine);
+    if (CPU_COUNT(&mine) > 0)
+        (void)sched_setaffinity(0, sizeof mine, &mine);
 }
 
 int main(int argc, char **argv)
 {
-    int provided, most, by_shmem = !HAVE_UCCS || has_flag(argc, argv, "--shmem");
-    if (has_flag(argc, argv, "--ucx"))
+    int provided, by_ucx = bench_has(argc, argv, "--ucx"), brief = bench_has(argc, argv, "--brief");
+    if (by_ucx) {
         setenv("LATERAL_TRANSPORTS", "ucx", 1);
-    if (has_flag(argc, argv, "--sides"))
-        sides_take();
+        take_side(); /* before init, so that the library's threads keep to the same cores */
+    }
     shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
     bench_start(argc, argv);
-    most = provided == SHMEM_THREAD_MULTIPLE && bench.pes == 2 ? MOST : 1;
+    const int most = provided == SHMEM_THREAD_MULTIPLE && bench.pes == 2 ? MOST : 1;
     partner = bench.me ^ 1;
     for (int id = 0; id < MOST; id++)
         memset(local[id] = bench_need(aligned_alloc(4096, LARGEST)), id, LARGEST);
-    if (by_shmem)
+    if (!HAVE_UCCS || by_ucx || brief)
         symmetric = bench_need(shmem_malloc((size_t)MOST * LARGEST));
+#if HAVE_UCCS
     else
         open_uccs();
+#endif
     for (threads = 1; threads <= most; threads *= 2) {
-        for (size = 16384; size <= LARGEST; size *= 4)
-            measure_size();
-        size = 8;
-        measure_size();
+        for (size_t bytes = 16384; bytes <= LARGEST && !brief; bytes *= 4)
+            measure_size(bytes);
+        measure_size(8);
     }
-    if (!by_shmem && bench.me == 0 && bench.pes == 2)
-        compare_modes();
     return bench_end("uccs_bandwidth", 0);
 }

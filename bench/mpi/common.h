@@ -1,42 +1,24 @@
-/* Common parts of the programs of bench/mpi: results as they come, because a later measurement may hang, and threads that repeat an
- * operation. Include it once. */
+/* Common parts of the programs of bench/mpi: rank 0 prints, and threads repeat an operation. Include it once. */
 #ifndef BENCH_MPI_COMMON_H
 #define BENCH_MPI_COMMON_H
 #include <mpi.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+
+#include "../common.h"
 
 enum { THREADS = 32 };
 
-static int rank;
+static int rank, ranks;
 
-/* Prints a value on rank 0: {"results": {"NAME": [value, "unit"], ... */
-static inline void print(double value, const char *unit, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static inline void print(double value, const char *unit, const char *format, ...)
+/* Rank 0 prints the results. */
+static inline void open_mpi(int *argc, char ***argv, int level)
 {
-    static int later;
-    char name[64];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(name, sizeof name, format, arguments);
-    va_end(arguments);
-    if (rank == 0)
-        printf("%s\"%s\": [%.9g, \"%s\"]", later ? ", " : "{\"results\": {", name, value, unit);
-    fflush(stdout);
-    later = 1;
-}
-
-/* Ends the document. */
-static inline void print_end(void)
-{
-    if (rank == 0)
-        printf("}}\n");
-    fflush(stdout);
+    int provided;
+    MPI_Init_thread(argc, argv, level, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    bench_silent = rank != 0;
 }
 
 static struct {

@@ -1,25 +1,9 @@
 /* Making windows of plain MPI: time of MPI_Win_allocate and MPI_Win_free of 64 KiB per rank, the fastest of some, and the memory that a
- * rank holds for each window while WINDOWS of them are open.
- *
- * Rank 0 prints {"results": {"time": [us, "us"], "memory": [bytes, "B"]}}; memory is the private and shared pages that
- * this process has touched (statm), the largest of the ranks, without the windows' own bytes, which nobody touches. */
-#include <mpi.h>
-#include <stdio.h>
-#include <unistd.h>
+ * rank holds for each window while WINDOWS of them are open: the largest of the ranks, without the windows' own bytes, which nobody
+ * touches. */
+#include "common.h"
 
 enum { WINDOWS = 16, TIMES = 12, MOST_SECONDS = 1 };
-
-static double resident(void)
-{
-    long size = 0, pages = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    if (file) {
-        if (fscanf(file, "%ld %ld", &size, &pages) != 2)
-            pages = 0;
-        fclose(file);
-    }
-    return (double)pages * (double)sysconf(_SC_PAGESIZE);
-}
 
 static double make_and_free(void)
 {
@@ -37,10 +21,7 @@ int main(int argc, char **argv)
     double seen, least = 1e9, mine, most;
     MPI_Win window[WINDOWS];
     void *memory;
-    int rank, ranks;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    open_mpi(&argc, &argv, MPI_THREAD_SINGLE);
     make_and_free();
     double start = MPI_Wtime();
     for (int i = 0, more = 1; i < TIMES && more; i++) {
@@ -49,20 +30,16 @@ int main(int argc, char **argv)
         more = MPI_Wtime() - start < MOST_SECONDS;
         MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
-    if (rank == 0) {
-        printf("{\"results\": {\"time\": [%.9g, \"us\"]", least * 1e6);
-        fflush(stdout);
-    }
-    double before = resident();
+    bench_result(least * 1e6, "us", "time");
+    double before = bench_resident();
     for (int i = 0; i < WINDOWS; i++)
         MPI_Win_allocate(65536, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window[i]);
-    mine = (resident() - before) / WINDOWS;
+    mine = (bench_resident() - before) / WINDOWS;
     MPI_Reduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     for (int i = 0; i < WINDOWS; i++)
         MPI_Win_free(&window[i]);
-    if (rank == 0)
-        printf(", \"memory\": [%.9g, \"B\"]}}\n", most);
-    fflush(stdout);
+    bench_result(most, "B", "memory");
+    bench_results_end();
     MPI_Finalize();
     return 0;
 }

@@ -9,7 +9,7 @@
  *   order     figures 10 and 11: put and flush, puts without flushes, ordered puts without flushes; 32 threads
  *
  * The extensions are found at run time, so the program also runs on an MPI without them, and leaves their rows out. Rank 0
- * prints {"results": {"NAME": [microseconds, "us"]}}, for an operation. Kinds take turns, batch by batch. */
+ * prints microseconds of an operation. Kinds take turns, batch by batch. */
 #include "common.h"
 
 #include <dlfcn.h>
@@ -21,7 +21,7 @@ static MPI_Win window, dynamic, parent = MPI_WIN_NULL, part = MPI_WIN_NULL, thre
                                 ordered = MPI_WIN_NULL;
 static MPI_Aint there; /* in the dynamic window */
 static char *data, handle[HANDLE];
-static int quick, level;
+static int quick;
 
 static int (*win_dup)(MPI_Win, MPI_Info, MPI_Win *);
 static int (*handle_create)(void *, MPI_Aint, MPI_Info, MPI_Win, void *, int *);
@@ -159,12 +159,6 @@ static double batch(const struct kind *kind, int size, long count)
 }
 
 /* Rank 0. Kinds take turns; each gives its median batch. */
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void measure(const char *figure, const struct kind *kinds, int n, int size)
 {
     double seen[8][REPEATS];
@@ -185,8 +179,7 @@ static void measure(const char *figure, const struct kind *kinds, int n, int siz
     for (int k = 0; k < n; k++) {
         if (!count[k])
             continue;
-        qsort(seen[k], (size_t)repeats, sizeof **seen, by_value);
-        print(seen[k][repeats / 2] * 1e6, "us", "%s.%s.%d", figure, kinds[k].name, size);
+        bench_result(bench_median(seen[k], repeats) * 1e6, "us", "%s.%s.%d", figure, kinds[k].name, size);
     }
 }
 
@@ -242,7 +235,7 @@ static void figure_busy(void)
             }
         double took = MPI_Wtime() - start;
         MPI_Barrier(MPI_COMM_WORLD);
-        print(1e6 * took / (double)(done ? done : 1), "us", "busy.%s", kinds[k].name);
+        bench_result(1e6 * took / (double)(done ? done : 1), "us", "busy.%s", kinds[k].name);
     }
 }
 
@@ -267,8 +260,8 @@ static void scopes(int threads, int size)
         if (windows[i] != MPI_WIN_NULL) {
             common = windows[i];
             bytes = size;
-            print(1e6 * threads * run_threads(threads, quick ? 0.01 : 0.06, put_and_flush), "us", "%s.%d.%d", names[i],
-                  threads, size);
+            bench_result(1e6 * threads * run_threads(threads, quick ? 0.01 : 0.06, put_and_flush), "us", "%s.%d.%d",
+                         names[i], threads, size);
         }
 }
 
@@ -293,13 +286,11 @@ int main(int argc, char **argv)
                    {"busy", figure_busy, MPI_THREAD_SINGLE},
                    {"scope", figure_scope, MPI_THREAD_MULTIPLE},
                    {"order", figure_order, MPI_THREAD_SINGLE}};
-    int ranks, which = 4;
+    int which = 4;
     for (int i = 0; i < 4 && argc > 1; i++)
         which = strcmp(argv[1], figures[i].name) == 0 ? i : which;
-    quick = argc > 2 && strcmp(argv[2], "--quick") == 0;
-    MPI_Init_thread(&argc, &argv, which < 4 ? figures[which].level : MPI_THREAD_SINGLE, &level);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    quick = bench_has(argc, argv, "--quick");
+    open_mpi(&argc, &argv, which < 4 ? figures[which].level : MPI_THREAD_SINGLE);
     if (ranks != 2 || which == 4) {
         fprintf(stderr, "usage: mpirun -n 2 paper windows|busy|scope|order [--quick]\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
@@ -309,7 +300,7 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     figures[which].run();
     close_windows();
-    print_end();
+    bench_results_end();
     MPI_Finalize();
     return 0;
 }

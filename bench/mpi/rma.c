@@ -1,24 +1,17 @@
 /* One-sided operations of plain MPI, rank 0 to rank 1, which waits in a barrier of the MPI.
  *
  *   rma KIND OP...     KIND: allocate create small dynamic (small: a created window of 512 bytes)
- *                      OP: put get fetch_add swap accumulate lock big (a put of 1 MiB), put_vector, get_vector,
- *                      accumulate_vector (64 words with one between them), put_irregular (1 to 4 between them), raccumulate (16 of one word), or fence, pscw (both ranks), or threads,
- *                      or mutual_put, mutual_get (each rank to the other at the same time),
- *                      or busy.put, busy.lock, ... (rank 1 computes meanwhile, at most BUSY_SECONDS)
+ *                      OP: put get fetch_add accumulate lock big (a put of 1 MiB), put_vector, get_vector, accumulate_vector (64 words
+ *                      with one between them), put_irregular (1 to 4 between them), or fence, pscw (both ranks), or threads, or
+ *                      mutual_put (each rank to the other at the same time)
  *
- * Rank 0 prints {"results": {"KIND.OP": [value, unit]}}, per operation: the fastest of many short batches, because others on the
+ * Rank 0 prints KIND.OP, per operation: the fastest of many short batches, because others on the
  * machine only add to a time; of mutual operations the mean, because they are faster when the other rank is done. */
 #include "common.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-enum { BATCHES = 40, WORDS = 8192, MANY = 1000, PAGE = 4096, SMALL = 512, BIG = 1 << 20, APART = 64, REQUESTS = 16 };
+enum { BATCHES = 40, WORDS = 8192, MANY = 1000, PAGE = 4096, SMALL = 512, BIG = 1 << 20, APART = 64 };
 #define BATCH_SECONDS 5e-4
 #define THREADS_SECONDS 3e-2
-#define BUSY_SECONDS 1
-#define BUSY_START 0.01 /* the target computes when the operation begins */
 
 static MPI_Win window;
 static MPI_Aint there;  /* displacement of the target's memory */
@@ -65,19 +58,7 @@ OPERATION(get_vector, MPI_Get(words, 1, apart(0), to, there, 1, apart(0), window
 OPERATION(accumulate_vector, MPI_Accumulate(words, 1, apart(0), to, there, 1, apart(0), MPI_SUM, window))
 OPERATION(put_irregular, MPI_Put(words, 1, apart(1), to, there, 1, apart(1), window))
 OPERATION(fetch_add, MPI_Fetch_and_op(&value, &old, MPI_INT64_T, to, there, MPI_SUM, window))
-OPERATION(swap, (value++, MPI_Compare_and_swap(&value, &words[0], &old, MPI_INT64_T, to, there, window)))
 OPERATION(accumulate, MPI_Accumulate(numbers, many, MPI_DOUBLE, to, there, many, MPI_DOUBLE, MPI_SUM, window))
-
-static void op_raccumulate(long i)
-{
-    MPI_Request requests[REQUESTS];
-    MPI_Status statuses[REQUESTS];
-    value = i;
-    for (int k = 0; k < REQUESTS; k++)
-        MPI_Raccumulate(&value, 1, MPI_INT64_T, 1, there, 1, MPI_INT64_T, MPI_SUM, window, &requests[k]);
-    MPI_Waitall(REQUESTS, requests, statuses);
-    MPI_Win_flush(1, window);
-}
 
 static void op_lock(long i)
 {
@@ -124,15 +105,12 @@ static const struct op {
            {"get_vector", op_get_vector, PASSIVE},
            {"accumulate_vector", op_accumulate_vector, PASSIVE},
            {"put_irregular", op_put_irregular, PASSIVE},
-           {"raccumulate", op_raccumulate, PASSIVE},
            {"fetch_add", op_fetch_add, PASSIVE},
-           {"swap", op_swap, PASSIVE},
            {"accumulate", op_accumulate, PASSIVE},
            {"lock", op_lock, LOCKS},
            {"fence", op_fence, BOTH},
            {"pscw", op_pscw, BOTH},
-           {"mutual_put", op_put, MUTUAL},
-           {"mutual_get", op_get, MUTUAL}};
+           {"mutual_put", op_put, MUTUAL}};
 
 /* ---- measuring ---- */
 
@@ -198,61 +176,8 @@ static void measure_threads(const char *kind)
             least = i == 0 || seen < least ? seen : least;
         }
         MPI_Barrier(MPI_COMM_WORLD);
-        print(least * 1e6, "us", "%s.threads.%d", kind, threads);
+        bench_result(least * 1e6, "us", "%s.threads.%d", kind, threads);
     }
-}
-
-/* ---- the target computes ---- */
-
-/* Returns a word that both ranks see without the MPI. */
-static volatile int *common_word(void)
-{
-    char name[32];
-    long id = getpid();
-    MPI_Bcast(&id, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    snprintf(name, sizeof name, "/bench-rma-%ld", id);
-    int file = shm_open(name, O_CREAT | O_RDWR, 0600);
-    if (file < 0 || ftruncate(file, PAGE) != 0)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    void *word = mmap(0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0)
-        shm_unlink(name);
-    if (word == MAP_FAILED)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    return word;
-}
-
-/* Computes until the word is `end`, or for so long; a clock, no progress. */
-static void compute(const volatile int *word, int end, double seconds)
-{
-    double start = MPI_Wtime();
-    volatile double x = 1;
-    while (*word != end && MPI_Wtime() - start < seconds)
-        for (int i = 0; i < 1000; i++)
-            x = x * 1.0000001;
-}
-
-/* Returns microseconds of the first operation, which begins when the target has begun to compute. */
-static double measure_busy(const struct op *op)
-{
-    static volatile int *word;
-    static int turn;
-    double value = 0;
-    if (!word)
-        word = common_word();
-    turn++;
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 1) {
-        compute(word, turn, BUSY_SECONDS);
-    } else if (rank == 0) {
-        compute(word, turn, BUSY_START);
-        value = batch(op, 1) * 1e6;
-        *word = turn;
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    return value;
 }
 
 /* ---- windows ---- */
@@ -285,8 +210,6 @@ static void make_window(const char *kind, size_t bytes)
 
 static void one(const char *kind, const char *name)
 {
-    int busy = strncmp(name, "busy.", 5) == 0;
-    const char *plain = busy ? name + 5 : name;
     if (strcmp(name, "threads") == 0) {
         MPI_Win_lock_all(0, window);
         measure_threads(kind);
@@ -294,12 +217,12 @@ static void one(const char *kind, const char *name)
         return;
     }
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-        if (strcmp(ops[i].name, plain) != 0)
+        if (strcmp(ops[i].name, name) != 0)
             continue;
         const int passive = ops[i].way == PASSIVE || ops[i].way == MUTUAL;
         if (passive)
             MPI_Win_lock_all(0, window);
-        print(busy ? measure_busy(&ops[i]) : measure(&ops[i]), "us", "%s.%s", kind, name);
+        bench_result(measure(&ops[i]), "us", "%s.%s", kind, name);
         if (passive)
             MPI_Win_unlock_all(window);
     }
@@ -307,25 +230,16 @@ static void one(const char *kind, const char *name)
 
 int main(int argc, char **argv)
 {
-    int ranks, level;
-    int wants_threads = argc > 2 && strcmp(argv[2], "threads") == 0;
-    MPI_Init_thread(&argc, &argv, wants_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    open_mpi(&argc, &argv, bench_has(argc, argv, "threads") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);
     if (ranks != 2 || argc < 3) {
         fprintf(stderr, "usage: mpirun -n 2 rma KIND OP...\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     size_t bytes = strcmp(argv[1], "small") == 0 ? SMALL : WORDS * 8;
+    make_window(argv[1], bench_has(argc, argv, "big") ? BIG : bytes);
     for (int i = 2; i < argc; i++)
-        bytes = strcmp(argv[i], "big") == 0 ? BIG : bytes;
-    make_window(argv[1], bytes);
-    for (int i = 2; i < argc; i++) {
-        if (strcmp(argv[i], "--quick") == 0)
-            continue;
         one(argv[1], argv[i]);
-    }
-    print_end();
+    bench_results_end();
     MPI_Win_free(&window);
     MPI_Finalize();
     return 0;

@@ -1,16 +1,14 @@
 /* A program of MPI windows: heat on a square that is cut into strips of rows. In every step each rank puts its border rows
  * into its neighbours' windows and meets them in a fence.
  *
- *   stencil [N [STEPS]]
- *
- * Rank 0 prints {"results": {"time": [seconds, "s"]}} when the total heat is right. */
-#include <math.h>
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+ * Rank 0 prints the seconds when the total heat is right. */
+#include "common.h"
 
-static int rank, ranks, n = 256, rows;
+#include <math.h>
+
+enum { N = 256, STEPS = 2000 };
+
+static int n = N, rows;
 static double *now, *next;
 static MPI_Win window;
 
@@ -41,15 +39,8 @@ static void step(void)
 
 int main(int argc, char **argv)
 {
-    int steps = 2000;
     double sum = 0, all;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (argc > 1 && argv[1][0] != '-')
-        n = atoi(argv[1]);
-    if (argc > 2 && argv[2][0] != '-')
-        steps = atoi(argv[2]);
+    open_mpi(&argc, &argv, MPI_THREAD_SINGLE);
     rows = n / ranks;
     size_t bytes = (size_t)(rows + 2) * (size_t)n * sizeof *now;
     MPI_Win_allocate((MPI_Aint)bytes, sizeof *now, MPI_INFO_NULL, MPI_COMM_WORLD, &now, &window);
@@ -60,7 +51,7 @@ int main(int argc, char **argv)
     now[n + n / 2] = 1000.0 * (rank + 1);
     MPI_Barrier(MPI_COMM_WORLD);
     double start = MPI_Wtime();
-    for (int i = 0; i < steps; i++) {
+    for (int i = 0; i < STEPS; i++) {
         exchange();
         step();
     }
@@ -69,9 +60,10 @@ int main(int argc, char **argv)
         sum += now[i];
     MPI_Reduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     int wrong = rank == 0 && fabs(all - 500.0 * ranks * (ranks + 1)) > 1e-6 * all;
-    if (rank == 0 && !wrong)
-        printf("{\"results\": {\"time\": [%.9g, \"s\"]}}\n", seconds);
-    fflush(stdout);
+    if (!wrong) {
+        bench_result(seconds, "s", "time");
+        bench_results_end();
+    }
     MPI_Win_free(&window);
     free(next);
     MPI_Finalize();

@@ -1,4 +1,4 @@
-"""Over two hosts of this machine (tools/dev/hosts.py), or of a cluster; and over UCX on one node.
+"""Over two hosts of this machine (tools/dev/hosts.py), or of a cluster.
 
 ucx_perftest runs beside on the same two hosts. It is the reference: the time of UCX alone for the same bytes.
 """
@@ -19,11 +19,8 @@ and quiet. `bench/pages/hosts.py` lists programs, references and targets.
 
 The targets of SSCA#1 compare merged requests with the best blocking run of all and with nbi and quiet of the *peers*, as the
 paper does. Lateral's own nbi and quiet takes as long as its merged requests: both start all operations of a step before they
-wait. The modes `block` and `ranges` show more: they use requests for 64 cells at a time and counters in place of barriers,
-and take a small part of the time of the other modes. There the peers use nbi and quiet for 64 cells, and flags in place of barriers.
-
-"UCX on one node" shows what a job pays there that forces UCX. Jobs do not do so by themselves: PEs of a node share
-memory, and the rows of the other page are theirs."""
+wait. The mode `block` shows more: it uses requests for 64 cells at a time and counters in place of barriers,
+and takes a small part of the time of the other modes. There the peers use nbi and quiet for 64 cells, and flags in place of barriers."""
 
 CLUSTER_TEXT = """The reference is ucx_perftest on the same two hosts. UCX chose the network. Where the column of messages alone is equal to
 Lateral's, the network does not put and get by itself, or the operation is a message on every network (docs/guide/networks.md)."""
@@ -34,9 +31,7 @@ MB = 1 << 20
 YIELDING = ("openmpi.yield",)                              # with more PEs than cores the other one takes minutes
 
 LATENCIES = tuple(Beside(f"am_lat.{size}", "ucp_am_lat", size, 10000 if size < 4096 else 3000, "ns") for size in MESSAGE_SIZES)
-TAG_LATENCY = (Beside("tag_lat.8", "tag_lat", 8, 10000, "ns"),)
 TAG_STREAMS = tuple(Beside(f"tag_bw.{size}", "tag_bw", size, max(20, min(5000, (64 << 20) // size)), "GB/s") for size in STREAM_SIZES)
-PUT_STREAM = (Beside(f"put_bw.{MB}", "ucp_put_bw", MB, 50, "GB/s"), Beside(f"am_bw.{MB}", "ucp_am_bw", MB, 100, "GB/s"))
 RATES = tuple(Beside(f"am_rate.{size}", "ucp_am_bw", size, 50000 if size < 4096 else 5000 if size < 65536 else 200, "ns each")
               for size in PUT_SIZES)
 
@@ -46,14 +41,11 @@ def over(program, pes, beside=(), args=(), name=None):
 
 
 RUNS = [
-    over("notify", 2, LATENCIES + TAG_LATENCY), over("latency", 2, LATENCIES[:1]), over("barrier", 2, LATENCIES[:1]),
-    over("barrier", 4)._replace(peers=True), over("barrier", 8), over("latency", 4)._replace(peers=True), over("latency", 8), over("bandwidth", 2, TAG_STREAMS + PUT_STREAM), over("requests", 2, RATES),
-    *[over("coll", pes, args=("--all",)) for pes in PES], *[over("exchange", pes) for pes in PES],
+    over("notify", 2, LATENCIES), over("bandwidth", 2, TAG_STREAMS), over("requests", 2, RATES),
+    *[run for program in ("latency", "barrier") for run in (over(program, 2, LATENCIES[:1]), over(program, 4)._replace(peers=True), over(program, 8))],
+    *[over("coll", pes) for pes in PES], *[over("exchange", pes) for pes in PES],
     *[over("ssca1", pes, args=("14", "--quick")) for pes in PES], *[over("wavefront", pes) for pes in WAVEFRONT_PES],
-    *[over("wavefront", 4, args=("1280", str(columns)), name=f"wide{columns}.wavefront") for columns in COLUMNS],
-    *[Run(f"shm.{program}-2", program, 2, place="ucx", beside=beside)
-      for program, beside in (("notify", LATENCIES), ("latency", LATENCIES[:1]), ("barrier", LATENCIES[:1]),
-                              ("bandwidth", TAG_STREAMS + PUT_STREAM), ("requests", RATES))]]
+    *[over("wavefront", 4, args=("1280", str(columns)), name=f"wide{columns}.wavefront") for columns in COLUMNS]]
 
 
 def derive(run, values):
@@ -67,70 +59,59 @@ def derive(run, values):
         ours[f"{run.key}/round_trip"] = 2 * ours[f"{run.key}/am_lat.8"]
 
 
-def message_rows(section, prefix):
-    run = f"{prefix}notify-2"
-    yield Row(section, "counting put 8 B, half round trip; peer: put, fence, inc", f"{run}/ct.8", f"{run}/am_lat.8", "peer",
-              1.0 if prefix else 0.5)
+def message_rows():
+    section, run = "Two hosts: messages", "notify-2"
+    yield Row(section, "counting put 8 B, half round trip; peer: put, fence, inc", f"{run}/ct.8", f"{run}/am_lat.8", "peer", 0.5)
     yield Row(section, "the same, against UCX's active message", f"{run}/ct.8", f"{run}/am_lat.8", "reference", 1.15)
-    yield Row(section, "the same, against our own put, fence, inc", f"{run}/ct.8", f"{run}/inc.8")
-    held, ahead = (("peer", 1.15), ("peer", 1.0)) if prefix else ((), ())
     for size in MESSAGE_SIZES[1:]:
-        yield Row(section, f"counting put {size_name(size)}", f"{run}/ct.{size}", f"{run}/am_lat.{size}", *ahead)
+        yield Row(section, f"counting put {size_name(size)}", f"{run}/ct.{size}", f"{run}/am_lat.{size}")
     for size in MESSAGE_SIZES:
-        yield Row(section, f"put, fence, inc {size_name(size)}", f"{run}/inc.{size}", f"{run}/am_lat.{size}", *held)
+        yield Row(section, f"put, fence, inc {size_name(size)}", f"{run}/inc.{size}", f"{run}/am_lat.{size}")
         yield Row(section, f"put_signal {size_name(size)}", f"{run}/put_signal.{size}", f"{run}/am_lat.{size}")
-    run = f"{prefix}latency-2"
-    for op in ("p", "put1", "atomic_add", "atomic_set"):
-        yield Row(section, f"{op}, many and a quiet", f"{run}/heap.{op}", f"{run}/am_lat.8", *held)
-    for op in ("g", "get1", "atomic_fetch", "atomic_fetch_add", "atomic_swap", "atomic_compare_swap"):
-        yield Row(section, f"{op}; reference: a round trip of UCX's messages", f"{run}/heap.{op}", f"{run}/round_trip", *held)
-    run = f"{prefix}barrier-2"
-    yield Row(section, "barrier_all, 2 PEs", f"{run}/barrier_all", f"{run}/am_lat.8", *held)
+    for op in ("p", "put1", "atomic_add"):
+        yield Row(section, f"{op}, many and a quiet", f"latency-2/heap.{op}", "latency-2/am_lat.8")
+    for op in ("g", "get1", "atomic_fetch_add", "atomic_compare_swap"):
+        yield Row(section, f"{op}; reference: a round trip of UCX's messages", f"latency-2/heap.{op}", "latency-2/round_trip")
+    yield Row(section, "barrier_all, 2 PEs", "barrier-2/barrier_all", "barrier-2/am_lat.8")
 
 
-def crowded_rows(section):
+def crowded_rows():
+    section = "Two hosts: more PEs than cores"
     for pes in CROWDED:
-        for name in ("barrier_all", "sync_all"):
-            yield Row(section, f"{name}, {pes} PEs", f"barrier-{pes}/{name}", None, "peer", 1.0)
+        yield Row(section, f"barrier_all, {pes} PEs", f"barrier-{pes}/barrier_all", None, "peer", 1.0)
         for op, what in (("g", "g"), ("get1", "get"), ("put_quiet", "put and quiet"), ("atomic_fetch_add", "fetching add")):
             yield Row(section, f"{what} while the others wait in a barrier, {pes} PEs", f"latency-{pes}/heap.{op}", None, "peer", 1.0)
 
 
-def stream_rows(section, prefix):
-    run = f"{prefix}bandwidth-2"
+def stream_rows():
+    section, run = "Two hosts: bandwidth", "bandwidth-2"
     for way in ("put", "get"):
         for size in STREAM_SIZES:
-            held = size == MB and not prefix
-            target = ("reference", 0.85) if held else ("peer", 0.87) if prefix else (None, None)
-            yield Row(section, f"{way} {size_name(size)}; reference: tag bandwidth", f"{run}/{way}.{size}", f"{run}/tag_bw.{size}", *target, True)
-            if held:
-                yield Row(section, f"{way} {size_name(size)}, against the peer", f"{run}/{way}.{size}", None, "peer", 2.0, True)
-    yield Row(section, "UCX's own put 1 MiB, 50 of them; reference: tag bandwidth", f"{run}/put_bw.{MB}", f"{run}/tag_bw.{MB}", at_least=True)
+            target = ("reference", 0.85) if size == MB else ()
+            yield Row(section, f"{way} {size_name(size)}; reference: tag bandwidth", f"{run}/{way}.{size}", f"{run}/tag_bw.{size}", *target, at_least=True)
+        yield Row(section, f"{way} {size_name(MB)}, against the peer", f"{run}/{way}.{MB}", None, "peer", 2.0, True)
 
 
-def rate_rows(section, prefix):
-    run = f"{prefix}requests-2"
-    held = ("peer", 1.15) if prefix else ()
+def rate_rows():
+    section, run = "Two hosts: many puts", "requests-2"
     for way, what in (("nbi", "put_nbi, 64 and a quiet"), ("put", "put, 64 and a quiet"), ("put_ct", "counting put"),
-                      ("put_inc", "put, fence, inc"), ("merged", "put_nbe, one request for 64"), ("request", "put_nbe, 64 requests"),
-                      ("merge.new", "put_nbe, 64 new requests, merged into a new one")):
+                      ("put_inc", "put, fence, inc"), ("merged", "put_nbe, one request for 64"), ("request", "put_nbe, 64 requests")):
         for size in PUT_SIZES if way in ("nbi", "merged") else PUT_SIZES[:4]:
-            yield Row(section, f"{what}, {size_name(size)}", f"{run}/{way}.{size}", f"{run}/am_rate.{size}", *held)
+            yield Row(section, f"{what}, {size_name(size)}", f"{run}/{way}.{size}", f"{run}/am_rate.{size}")
     for way, what in (("put.each", "put and quiet"), ("request.each", "put_nbe and wait")):
         for size in PUT_SIZES[:4]:
-            yield Row(section, f"{what}, {size_name(size)}", f"{run}/{way}.{size}", None, *held)
+            yield Row(section, f"{what}, {size_name(size)}", f"{run}/{way}.{size}")
 
 
-def collective_rows(section):
+def collective_rows():
     for pes in PES:
-        for name in ("barrier", "sync"):
-            yield Row(section, f"{name}, {pes} PEs", f"coll-{pes}/{name}", None, "peer", 1.0)
-        for name in [*COLLECTIVES, "collect", "alltoalls"]:
-            for size in (8, 64 << 10, 4 << 20)[:2 if name == "alltoalls" else 3]:
-                yield Row(section, f"{name} {size_name(size)}, {pes} PEs", f"coll-{pes}/{name}.{size}", None, "peer", 1.0)
+        for name in [*COLLECTIVES, "collect"]:
+            for size in (8, 64 << 10, 4 << 20):
+                yield Row("Two hosts: collectives", f"{name} {size_name(size)}, {pes} PEs", f"coll-{pes}/{name}.{size}", None, "peer", 1.0)
 
 
-def exchange_rows(section):
+def exchange_rows():
+    section = "Two hosts: all-to-all"
     for pes in PES:
         for size in EXCHANGE_SIZES:
             for way in ("flags", "barrier"):
@@ -141,7 +122,8 @@ def exchange_rows(section):
                 yield Row(section, f"all-to-all {size_name(size)}, {pes} PEs, {way}", f"exchange-{pes}/{way}.{size}")
 
 
-def wavefront_rows(section):
+def wavefront_rows():
+    section = "Two hosts: pipelined stencil"
     runs = [(f"wavefront-{pes}", grid, pes) for pes in WAVEFRONT_PES for grid in ("320x3200", "1280x12800")]
     runs += [(f"wide{columns}.wavefront-4", f"1280x{columns}", 4) for columns in COLUMNS]
     for run, grid, pes in runs:
@@ -150,22 +132,17 @@ def wavefront_rows(section):
             yield Row(section, f"stencil {grid}, {pes} PEs, {way}", f"{run}/{way}.{grid}", at_least=True)
 
 
-def ssca1_rows(section):
+def ssca1_rows():
+    section = "Two hosts: SSCA#1 kernel 1"
     for pes in PES:
         run = f"ssca1-{pes}"                               # 49 and 74 % faster: 1 / 1.49, 1 / 1.74 of the time
         yield Row(section, f"merged, {pes} PEs, against the best blocking of all", f"{run}/k1.merged", f"{run}/best_blocking", "reference", 0.671)
         yield Row(section, f"merged, {pes} PEs, against the peers' nbi and quiet", f"{run}/k1.merged", f"{run}/peers_nbi", "reference", 0.575)
-        for mode in ("merge", "merged"):
-            yield Row(section, f"{mode}, {pes} PEs, against our own nbi and quiet", f"{run}/k1.{mode}", f"{run}/k1.nbi")
         for mode in MODES:
             yield Row(section, f"{mode}, {pes} PEs, against our blocking", f"{run}/k1.{mode}", f"{run}/k1.blocking")
 
 
-ROWS = [*message_rows("Two hosts: messages", ""), *crowded_rows("Two hosts: more PEs than cores"), *stream_rows("Two hosts: bandwidth", ""),
-        *rate_rows("Two hosts: many puts", ""), *collective_rows("Two hosts: collectives"), *exchange_rows("Two hosts: all-to-all"),
-        *wavefront_rows("Two hosts: pipelined stencil"), *ssca1_rows("Two hosts: SSCA#1 kernel 1"),
-        *message_rows("UCX on one node: messages", "shm."), *stream_rows("UCX on one node: bandwidth", "shm."),
-        *rate_rows("UCX on one node: many puts", "shm.")]
+ROWS = [*message_rows(), *crowded_rows(), *stream_rows(), *rate_rows(), *collective_rows(), *exchange_rows(), *wavefront_rows(), *ssca1_rows()]
 
 
 # ---------------------------------------------------------------------------------------------- pictures
@@ -208,10 +185,10 @@ README = {"hosts": ("2 hosts of one 2-core machine", [("lateral", "Lateral"), ("
     ("barrier, 2 and 4 PEs", ["barrier-2/barrier_all", "barrier-4/barrier_all"], "no reference"),
     ("4 PEs on the 2 cores: g, put and quiet, fetching add", [f"latency-4/heap.{op}" for op in ("g", "put_quiet", "atomic_fetch_add")], "no reference"), ("sum of 64 KiB, 2 PEs", ["coll-2/reduce.65536"]),
     ("SSCA#1: blocking, nbi", ["ssca1-2/k1.blocking", "ssca1-2/k1.nbi"], "no reference"),
-    ("SSCA#1: merged requests; 64 cells at a time, without barriers", ["ssca1-2/k1.merged", "ssca1-2/k1.block"], "no reference")], "Two hosts")}
+    ("SSCA#1: merged requests; 64 cells at a time, without barriers", ["ssca1-2/k1.merged", "ssca1-2/k1.block"], "no reference")])}
 
 PAGE = Page("hosts", "hosts.md", "Over several hosts", TEXT, RUNS, ROWS, FIGURES, ways.openmpi_modes(False, True), README, derive,
             peers=("Open MPI",))
 # The targets are those of other machines.
 CLUSTER = PAGE._replace(name="cluster", file="cluster.md", title="On a cluster", text=CLUSTER_TEXT, figures=[], readme={}, ways=ways.on_cluster,
-                        runs=[run for run in RUNS if run.place == "hosts"], rows=[row._replace(against=None, limit=None) for row in ROWS])
+                        rows=[row._replace(against=None, limit=None) for row in ROWS])

@@ -8,13 +8,12 @@ another shared library, one hop of a cache line between two cores by plain store
 between the same two places, or the start of as many processes that do nothing. In the experiments with requests and counters it is
 another way to do the same work. `bench/pages/node.py` lists the reference and
 the target of every row. The head of every program in `bench/` describes it. `bench/ways.py` holds the way to
-start each peer. A dash marks a row that a peer cannot run, or needs minutes for (`--full` waits for it).
+start each peer. A dash marks a row that a peer cannot run, or needs minutes for.
 Over several hosts: [hosts.md](hosts.md). Many threads in one process: [threads.md](threads.md). MPI: [mpi.md](mpi.md),
 [mpix.md](mpix.md). What looking costs: [looking.md](looking.md). Many nodes: [scale.md](scale.md). Applications: [apps.md](apps.md)."""
 
 SIZES = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20]
-ELEMENT_OPS = ["p", "g", "put1", "get1", "put_quiet", "atomic_add", "atomic_fetch_add", "atomic_swap", "atomic_compare_swap",
-               "atomic_set", "atomic_fetch"]
+ELEMENT_OPS = ["p", "g", "put1", "get1", "put_quiet", "atomic_add", "atomic_fetch_add", "atomic_compare_swap"]
 COLLECTIVES = ["broadcast", "reduce", "fcollect", "alltoall"]
 ACCESS, MESSAGE, BANDWIDTH = "One element", "Messages and barriers", "Bandwidth"
 START, COLLECTIVE, PROGRAM = "Start and memory", "Collectives", "Programs"
@@ -23,7 +22,7 @@ MESSAGE_SIZES = [8, 64, 512, 4096, 32768]
 EXCHANGE_SIZES = [8, 128, 2048, 32768]
 EXCHANGE_PES, SSCA1_PES, WAVEFRONT_PES = (2, 4, 8), (2, 4), (1, 2, 4, 8)
 GRIDS = ["320x3200", "1280x12800"]
-MODES = ["blocking", "nbi", "request", "merge", "merged", "block", "ranges"]
+MODES = ["blocking", "nbi", "request", "merge", "merged", "block"]
 REQUEST, COUNTER, EXPERIMENT = "Requests", "Counters", "Requests and counters in programs"
 SPAWN, HOP = (Beside("spawn", "spawn"),), (Beside("hop", "hop"),)
 
@@ -34,11 +33,10 @@ def some(program, counts, **more):
 
 
 RUNS = [
-    Run("latency-2", "latency", 2), Run("bandwidth-2", "bandwidth", 2), *[Run(f"barrier-{pes}", "barrier", pes) for pes in (2, 3, 4, 8, 16)],
-    Run("coll-2", "coll", 2), Run("coll-4", "coll", 4), *some("rss", (2, 16)),
-    Run("stencil-2", "stencil", 2, ("100", "12800", "1280", "--json"), kind="example"),
-    Run("isort-2", "isort", 2, ("24", "--json"), kind="example"), Run("dataflow-2", "dataflow", 2, peers=("openmpi",)),
-    *[Run(f"launch-{pes}", "launch", pes, kind="timed", beside=SPAWN, quick=pes < 256, heavy=pes == 256) for pes in (2, 16, 256)],
+    Run("latency-2", "latency", 2), Run("bandwidth-2", "bandwidth", 2), Run("barrier-2", "barrier", 2, beside=HOP),
+    *[Run(f"barrier-{pes}", "barrier", pes) for pes in (3, 4, 8, 16)], Run("coll-2", "coll", 2), Run("coll-4", "coll", 4), *some("rss", (2, 16)),
+    Run("dataflow-2", "dataflow", 2, peers=("openmpi",)),
+    *[Run(f"launch-{pes}", "launch", pes, peers=pes < 256, kind="timed", beside=SPAWN, quick=pes < 256) for pes in (2, 16, 256)],
     Run("requests-2", "requests", 2), Run("notify-2", "notify", 2, beside=HOP), *some("exchange", EXCHANGE_PES), *some("ssca1", SSCA1_PES, limit=180),
     *some("wavefront", WAVEFRONT_PES)]
 
@@ -50,20 +48,14 @@ def element_rows():
             what = {"put1": "put of 1 element", "get1": "get of 1 element", "put_quiet": "put of 1 element and quiet"}.get(op, op)
             limit = None if op == "put_quiet" else 2.0 if op.endswith("1") else 1.5
             yield Row(ACCESS, f"{what}, {region}", key, key + ".floor", limit and "reference", limit)
-    yield Row(ACCESS, "fetch_add, against the bare instruction", "latency-2/fetch_add", "latency-2/bare", "reference", 1.2)
-    yield Row(ACCESS, "fetch_add, 2 PEs contend", "latency-2/fetch_add.contended")
 
 
 def message_rows():
     for way, what, limit in (("p", "p", None), ("inc.near", "put + fence + atomic_inc", 1.3), ("put_signal.near", "put_signal", 1.3)):
         yield Row(MESSAGE, f"{what}, half round trip in one cache line", f"notify-2/{way}", "notify-2/hop", "reference" if limit else None, limit)
-    for way in ("inc", "put_signal"):
-        yield Row(MESSAGE, f"{way}, the flag in another cache line, against plain stores", f"notify-2/{way}.8", "notify-2/store.8")
     yield Row(MESSAGE, "barrier_all, 2 PEs", "barrier-2/barrier_all", "barrier-2/hop", "reference", 1.5)
     for pes in (3, 4, 8, 16):
         yield Row(MESSAGE, f"barrier_all, {pes} PEs", f"barrier-{pes}/barrier_all", None, "peer", 1.0)
-    yield Row(MESSAGE, "one cache-line hop, program without a library", "floor/hop")
-    yield Row(MESSAGE, "the same, both write one line", "floor/hop.line")
 
 
 def bandwidth_rows():
@@ -82,8 +74,6 @@ def start_rows():
 
 def collective_rows():
     for pes in (2, 4):
-        for name in ("barrier", "sync"):
-            yield Row(COLLECTIVE, f"{name}, {pes} PEs", f"coll-{pes}/{name}", None, "peer", 1.0)
         for name in COLLECTIVES:
             for size in (8, 64 << 10, 4 << 20):
                 key = f"coll-{pes}/{name}.{size}"
@@ -93,20 +83,14 @@ def collective_rows():
 
 
 def program_rows():
-    yield Row(PROGRAM, "pipelined stencil 12800 x 1280, 2 PEs", "stencil-2/mflops", at_least=True)
-    yield Row(PROGRAM, "sort of 2^24 keys, 2 PEs", "isort-2/mkeys_per_s", at_least=True)
     yield Row(PROGRAM, "dataflow runtime (Open MPI: on MPI's messages), tasks of one PE", "dataflow-2/tasks", None, "peer", 1.0, True)
-    yield Row(PROGRAM, "the same, from a task to the next one on the other PE, against a message", "dataflow-2/hop", "dataflow-2/message", "peer", 1.0)
+    yield Row(PROGRAM, "the same, from a task to the next one on the other PE", "dataflow-2/hop", None, "peer", 1.0)
 
 
 def request_rows():
     for size in PUT_SIZES:
-        for way, what in (("request", "a request for each put"), ("merged", "puts with one request"),
-                          ("merge", "a request for each put, merged into one"), ("request.new", "a new request for each put"),
-                          ("merge.new", "a new request for each put, merged into a new one")):
-            goal = way in ("request", "merged")
-            yield Row(REQUEST, f"{what}, {size_name(size)}, against nbi puts", f"requests-2/{way}.{size}", f"requests-2/nbi.{size}",
-                      "reference" if goal else None, 1.5 if goal else None)
+        yield Row(REQUEST, f"a request for each put, merged into one, {size_name(size)}, against nbi puts", f"requests-2/merge.{size}",
+                  f"requests-2/nbi.{size}")
     for size in PUT_SIZES:
         yield Row(REQUEST, f"put and wait for its request, {size_name(size)}, against put and quiet",
                   f"requests-2/request.each.{size}", f"requests-2/put.each.{size}", "reference", 1.1)
@@ -114,7 +98,6 @@ def request_rows():
         for size in PUT_SIZES:
             yield Row(REQUEST, f"{what}, {size_name(size)}, against blocking puts", f"requests-2/{way}.{size}", f"requests-2/put.{size}",
                       "reference", 1.1)
-    yield Row(REQUEST, "test of a complete merged request", "requests-2/test")
     for size in PUT_SIZES:
         yield Row(REQUEST, f"blocking puts, {size_name(size)}", f"requests-2/put.{size}")
 
@@ -136,8 +119,7 @@ def counter_rows():
         for size in EXCHANGE_SIZES:
             yield Row(COUNTER, f"all-to-all {size_name(size)}, {pes} PEs, against flags", f"exchange-{pes}/ct.{size}",
                       f"exchange-{pes}/flags.{size}", "reference", 1.0)
-    for way, what in (("inc", "put, fence, flag"), ("put_signal", "put_signal"), ("put_signal_add", "put_signal that adds"),
-                      ("store", "plain stores")):
+    for way, what in (("inc", "put, fence, flag"), ("put_signal", "put_signal"), ("put_signal_add", "put_signal that adds")):
         for size in MESSAGE_SIZES:
             yield Row(COUNTER, f"half round trip, {what}, {size_name(size)}", f"notify-2/{way}.{size}")
     for pes in EXCHANGE_PES:
@@ -147,7 +129,7 @@ def counter_rows():
 
 
 def experiment_rows():
-    limits = {"merged": 1 / 0.9, "block": 1 / 1.5, "ranges": 1 / 1.5}
+    limits = {"merged": 1 / 0.9, "block": 1 / 1.5}
     for pes in SSCA1_PES:
         for mode in MODES[1:]:
             yield Row(EXPERIMENT, f"SSCA#1 kernel 1, {mode}, {pes} PEs, against blocking", f"ssca1-{pes}/k1.{mode}",

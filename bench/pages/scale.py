@@ -17,23 +17,23 @@ log2 N messages for each barrier and each sum: 4, 6 and 8 of 16, 64 and 256 node
 round of the largest job times the rounds, with that cost in it; the time of the network is to be added once a round. PEs of one node add the time of a
 collective within a node, which [the other page](README.md) has.
 
-A sum sends what a barrier does, an element in each message: a node folds its own PEs, then what comes in each round, so no term grows faster than log N.
-Where N is no power of two it takes one round more. A start asks the launcher by a tree whose levels grow with log P: with 100,000 PEs on
-1,000 nodes PE 0 asks 134 questions in all, with 10^6 on 15,625 nodes 189 (computed; at 50 us each, 7 and 10 ms), and waits in 11 fences.
+A sum sends what a barrier does, an element in each message. Where N is no power of two it takes one round more. A start asks the launcher by
+a tree whose levels grow with log P: with 100,000 PEs on 1,000 nodes PE 0 asks 134 questions in all, with 10^6 on 15,625 nodes 189 (computed;
+at 50 us each, 7 and 10 ms), and waits in 11 fences.
 
-A window of MPI is made by one allreduce of the MPI, of 40 bytes, and its ranks reach each other when they first need each other: for a barrier, and so for a
-fence and for the end of the window, the log2 N ranks that it tells. So a rank takes bytes for the ranks that it reaches, a page at most for its row of each and
-some 200 bytes beside it, and a node's 100 ranks 17 times that for the barriers of 100,000 ranks. Times hold the MPI's own part and hold MPI_Win_free, with the first
-question to each of these ranks. A report of a hang is the picture that `--timeout`, `--deadlock` and Ctrl-\\ print too, asked for by `oshrun --status`; what PEs of one
-host tell lies in its memory, so it grows with the PEs of a host, and pretended nodes are one host.
+A window of MPI is made by one allreduce of the MPI, of 40 bytes, and its ranks reach each other when they first need each other: for a barrier,
+and so for a fence and for the end of the window, the log2 N ranks that it tells. So a rank takes bytes for the ranks that it reaches, a page at
+most for its row of each and some 200 bytes beside it, and a node's 100 ranks 17 times that for the barriers of 100,000 ranks. Times hold the MPI's
+own part and MPI_Win_free. A report of a hang is the picture that `--timeout`, `--deadlock` and Ctrl-\\ print too, asked for by `oshrun --status`;
+it grows with the PEs of a host, and pretended nodes are one host.
 
 A start is a whole job of oshrun that does nothing: processes of one machine start one after the other, which nodes do side by side. What the
 PEs of several hosts ask of a launcher, and which of it is not log N, is counted in [the cost of a start](../guide/startup.md); watchers
 and their reports in [nodes](../internals/nodes.md#watchers-and-what-they-cost); windows of MPI within a node in [mpi.md](mpi.md)."""
 
 NODES, LARGE = (2, 4, 16, 64, 256), {1000: "100,000 PEs on 1,000 nodes", 15625: "10^6 PEs on 15,625 nodes"}
-OPERATIONS = {"barrier_all": "barrier_all", "sync_all": "sync_all", "sum": "sum of one long", "broadcast": "broadcast of one long"}
-COMPUTED = ("barrier_all", "sync_all", "sum")
+OPERATIONS = {"barrier_all": "barrier_all", "sum": "sum of one long", "broadcast": "broadcast of one long"}
+COMPUTED = ("barrier_all", "sum")
 OURS, LAYER = ("lateral",), ("openmpi+", "mpich+")
 RUNS = [Run(f"{name}-{nodes}", program, nodes, args, "pretended", False, rounds=3, quick=nodes <= 4, ours=who, limit=120 if nodes > 16 else 30)
         for name, program, args, who in (("barrier", "barrier", ("--small",), OURS), ("rss", "rss", (), OURS), ("windows", "mpi/creation", (), LAYER),
