@@ -6,10 +6,10 @@
  * and that their number and checksum are unchanged.
  *
  *   oshcc -O2 isort.c -o isort && oshrun -n 2 ./isort 24
- *   arguments: [K] [--json] [--progress]
+ *   arguments: [K]
  *
  * The tests run it so:
- *   args: 16 --json
+ *   args: 16
  *   prints: verified
  */
 #include <shmem.h>
@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { ROUNDS = 3 }; /* measured, after one to warm up */
 
@@ -33,7 +32,7 @@ static struct summary {
 static uint32_t *inbox; /* room for keys from all PEs */
 
 struct sorter {
-    int me, pes, progress;
+    int me, pes;
     long total, local, room;
     uint32_t *keys, *outbox;
     long *begin; /* begin[p]..begin[p+1] is the block for PE p in outbox */
@@ -67,12 +66,6 @@ static uint64_t checksum(const uint32_t *keys, long count)
     for (long i = 0; i < count; i++)
         sum += (uint64_t)keys[i] * keys[i] + keys[i];
     return sum;
-}
-
-static void say(const struct sorter *s, const char *what)
-{
-    if (s->progress)
-        fprintf(stderr, "progress: isort %s\n", what);
 }
 
 static int setup(struct sorter *s)
@@ -189,56 +182,40 @@ static int verify(const struct sorter *s, double *slowest)
     return right && count == s->total && before == after;
 }
 
-static int report(const struct sorter *s, int bits, int json)
+static int report(const struct sorter *s, int bits)
 {
     double slowest;
     int right = verify(s, &slowest);
     double rate = (double)s->total / slowest * 1e-6;
     printf("isort: 2^%d keys, %d PEs: %.1f Mkeys/s, %s\n", bits, s->pes, rate, right ? "verified" : "WRONG");
-    if (json)
-        printf("RESULT {\"program\": \"isort\", \"bits\": %d, \"keys\": %ld, \"pes\": %d, \"seconds\": %.9f, "
-               "\"mkeys_per_s\": %.3f, \"verified\": %s}\n",
-               bits, s->total, s->pes, slowest, rate, right ? "true" : "false");
     return right;
 }
 
 int main(int argc, char **argv)
 {
-    int bits = 24, json = 0;
+    int bits = argc > 1 ? atoi(argv[1]) : 24;
     shmem_init();
     struct sorter s = {.me = shmem_my_pe(), .pes = shmem_n_pes()};
-    s.progress = s.me == 0 && isatty(STDERR_FILENO);
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0)
-            json = 1;
-        else if (strcmp(argv[i], "--progress") == 0)
-            s.progress = s.me == 0;
-        else
-            bits = atoi(argv[i]);
-    }
     if (bits < 0 || bits > 34) {
         if (s.me == 0)
-            fprintf(stderr, "isort: K is a number from 0 to 34\nusage: isort [K] [--json] [--progress]\n");
+            fprintf(stderr, "isort: K is a number from 0 to 34\nusage: isort [K]\n");
         shmem_finalize();
         return 2;
     }
     s.total = 1L << bits;
-    say(&s, "makes keys");
     if (!setup(&s)) {
         fprintf(stderr, "isort: PE %d: out of memory; a larger SHMEM_SYMMETRIC_SIZE may help\n", s.me);
         shmem_global_exit(1);
     }
     shmem_barrier_all();
     for (int round = 0; round <= ROUNDS; round++) {
-        say(&s, round == 0 ? "warms up" : "sorts");
         double seconds = one_round(&s);
         if (round > 0)
             mine.seconds += seconds / ROUNDS;
     }
-    say(&s, "verifies");
     summarize(&s);
     shmem_barrier_all();
-    int wrong = s.me == 0 && !report(&s, bits, json);
+    int wrong = s.me == 0 && !report(&s, bits);
     shmem_barrier_all(); /* PE 0 reads our summary until here */
     shmem_free(inbox);
     free(s.begin);

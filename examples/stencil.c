@@ -7,22 +7,20 @@
  * PE can tell another that a value has arrived.
  *
  *   oshcc -O2 stencil.c -o stencil && oshrun -n 2 ./stencil 10 12800 1280
- *   arguments: iterations m n [--json] [--progress]
+ *   arguments: iterations m n
  *
  * A PE may overwrite `from_left[j]` only when the neighbour has read it. PE 0 starts an iteration when the last PE
  * has finished the one before, and to finish it, every PE has read all its values.
  *
  * The tests run it so:
- *   args: 3 400 64 --json
+ *   args: 3 400 64
  *   prints: verified
  */
 #include <shmem.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* Symmetric: written by neighbours. */
 static uint64_t rows_here;    /* rows whose last point of the left strip has arrived, ever */
@@ -122,9 +120,9 @@ static void close_loop(struct grid *g, long number)
     }
 }
 
-static void run(struct grid *g, long iterations, int progress)
+static void run(struct grid *g, long iterations)
 {
-    double start = 0, shown = 0;
+    double start = 0;
     for (long number = 0; number <= iterations; number++) {
         if (number == 1) { /* the first sweep warms up */
             shmem_barrier_all();
@@ -132,10 +130,6 @@ static void run(struct grid *g, long iterations, int progress)
         }
         sweep(g, number);
         close_loop(g, number);
-        if (progress && (now() - shown > 0.5 || number == iterations)) {
-            shown = now();
-            fprintf(stderr, "progress: stencil sweep %ld of %ld\n", number, iterations);
-        }
     }
     seconds = now() - start;
     shmem_barrier_all();
@@ -152,7 +146,7 @@ static double slowest(int pes)
 }
 
 /* Called on PE 0: reads the corner (now negated and at the origin) and the times. Returns 1 if right. */
-static int report(const struct grid *g, long iterations, int json)
+static int report(const struct grid *g, long iterations)
 {
     double expected = (double)(iterations + 1) * (double)(g->m + g->n - 2);
     double error = (-corner - expected) / expected;
@@ -160,17 +154,13 @@ static int report(const struct grid *g, long iterations, int json)
     double each = slowest(g->pes) / (double)iterations;
     double rate = 2.0 * (double)(g->m - 1) * (double)(g->n - 1) / each * 1e-6;
     printf("stencil: %ld x %ld, %d PEs: %.1f MFlop/s, %s\n", g->m, g->n, g->pes, rate, right ? "verified" : "WRONG");
-    if (json)
-        printf("RESULT {\"program\": \"stencil\", \"m\": %ld, \"n\": %ld, \"pes\": %d, \"iterations\": %ld, "
-               "\"seconds_per_iteration\": %.9f, \"mflops\": %.3f, \"verified\": %s}\n",
-               g->m, g->n, g->pes, iterations, each, rate, right ? "true" : "false");
     return right;
 }
 
 static int usage(int me, const char *why)
 {
     if (me == 0)
-        fprintf(stderr, "stencil: %s\nusage: stencil ITERATIONS M N [--json] [--progress]\n", why);
+        fprintf(stderr, "stencil: %s\nusage: stencil ITERATIONS M N\n", why);
     shmem_finalize();
     return 2;
 }
@@ -179,11 +169,6 @@ int main(int argc, char **argv)
 {
     shmem_init();
     struct grid g = {.me = shmem_my_pe(), .pes = shmem_n_pes()};
-    int json = 0, progress = g.me == 0 && isatty(STDERR_FILENO);
-    for (int i = 4; i < argc; i++) {
-        json |= strcmp(argv[i], "--json") == 0;
-        progress |= g.me == 0 && strcmp(argv[i], "--progress") == 0;
-    }
     if (argc < 4)
         return usage(g.me, "too few arguments");
     long iterations = atol(argv[1]);
@@ -196,8 +181,8 @@ int main(int argc, char **argv)
         shmem_global_exit(1);
     }
     shmem_barrier_all();
-    run(&g, iterations, progress);
-    int wrong = g.me == 0 && !report(&g, iterations, json);
+    run(&g, iterations);
+    int wrong = g.me == 0 && !report(&g, iterations);
     shmem_barrier_all(); /* PE 0 reads our time until here */
     shmem_free(from_left);
     free(g.a);
