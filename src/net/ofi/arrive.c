@@ -162,6 +162,7 @@ static int post_buffer(struct ofi_receive *receive)
 {
     const struct iovec bytes = {receive->bytes, OFI_RECEIVE_BYTES};
     const struct fi_msg message = {.msg_iov = &bytes,
+                                   .desc = &receive->worker->desc,
                                    .iov_count = 1,
                                    .addr = FI_ADDR_UNSPEC,
                                    .context = &receive->op.context};
@@ -191,13 +192,14 @@ void ofi_take(struct ofi_receive *receive, const char *bytes, size_t length, boo
 int ofi_receives_open(struct worker *worker)
 {
     const size_t largest = LARGEST;
-    if (fi_setopt(&worker->endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &largest, sizeof largest) != 0)
+    if (fi_setopt(&worker->endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &largest, sizeof largest) != 0 ||
+        ofi_buffers_open(worker) != 0)
         return -1;
     for (int i = 0; i < OFI_RECEIVES; i++) {
         struct ofi_receive *receive = &worker->receives[i];
         receive->worker = worker;
-        receive->bytes = malloc(OFI_RECEIVE_BYTES);
-        if (!receive->bytes || post_buffer(receive) != 0)
+        receive->bytes = worker->buffers + (size_t)i * OFI_RECEIVE_BYTES;
+        if (post_buffer(receive) != 0)
             return -1;
     }
     return 0;
@@ -212,6 +214,4 @@ void ofi_receives_free(struct worker *worker)
                 peer->early = early->next;
                 free(early);
             }
-    for (int i = 0; i < OFI_RECEIVES; i++)
-        free(worker->receives[i].bytes);
 }

@@ -5,7 +5,8 @@
  *   message.c   short messages leave; message.h has the wire format
  *   long.c      long data
  *   arrive.c    messages arrive: buffers, credit, order
- *   onesided.c  memory, keys, put, get, atomics, flush
+ *   memory.c    registered memory
+ *   onesided.c  keys, put, get, atomics, flush
  *   watch.c     TCP connections that tell when a peer is gone
  *   ofi.c       workers, progress, the slots of transport.h
  *
@@ -46,7 +47,8 @@ struct ofi_op {
     /* Ends the operation and frees it. `error` is of libfabric, positive; 0: none; OFI_CLOSING: raise no event. */
     void (*end)(struct ofi_op *op, int error);
     struct peer *peer;
-    uint32_t credit; /* that it needs before it is posted */
+    struct ofi_local *local; /* registered memory that it uses; null: none */
+    uint32_t credit;         /* that it needs before it is posted */
     bool posted;
     struct ofi_op *next;          /* in a queue */
     struct ofi_op *newer, *older; /* in the worker's list */
@@ -89,6 +91,10 @@ struct worker {
     struct ofi_long *longs; /* that nobody has fetched */
     struct ofi_late *lates; /* that this worker has not fetched */
     struct ofi_receive receives[OFI_RECEIVES];
+    char *buffers; /* for receives, then cells; registered where the provider asks for that */
+    struct fid_mr *region;
+    void *desc;                                   /* of region, else null */
+    struct ofi_local *cell_array, *cells, *spare; /* cells, spare: not in use */
     struct ofi_watched watched;
     struct listener listener;
     struct ofi_line *lines;
@@ -151,6 +157,21 @@ int ofi_push_all(struct worker *worker);
 void ofi_finish(struct ofi_op *op, int error);
 /* Frees the operations under way and the peers, once the endpoint is closed. */
 void ofi_peers_free(struct worker *worker);
+
+/* memory.c. register registers by a key that nobody has had, bind_region binds to the worker where regions need one. A provider for which
+ * ofi_local is set gets registered memory alone: `use` puts in place of the caller's memory what an operation hands over, when it is
+ * posted, and `cell` takes a cell alone (null: none is free), of which cell_returns copies a part to the caller at the end.
+ * local_end gives back what the operation has. All return 0 or an error of libfabric. */
+extern bool ofi_local;
+void ofi_memory_open(void);
+int ofi_register(void *start, size_t bytes, uint64_t access, uint64_t flags, struct fid_mr **region);
+int ofi_bind_region(struct fid_mr *region, const struct worker *worker, bool enables);
+int ofi_buffers_open(struct worker *worker);
+void ofi_buffers_free(struct worker *worker);
+int ofi_use(struct ofi_op *op, void **start, size_t bytes, uint64_t access, void **desc);
+char *ofi_cell(struct ofi_op *op, void **desc);
+void ofi_cell_returns(struct ofi_op *op, const char *at, void *into, size_t bytes);
+void ofi_local_end(struct ofi_op *op, bool good);
 
 /* onesided.c: slots of transport.h */
 void ofi_find_able(unsigned wanted); /* asks the provider what `able` returns, once the domain is open */

@@ -60,14 +60,21 @@ enum transport_status ofi_send_long(struct peer *peer, const void *header, size_
 static ssize_t post_out(struct ofi_op *op)
 {
     const struct piece *piece = (struct piece *)op;
-    return fi_tsend(op->peer->worker->endpoint, piece->at, piece->bytes, 0, op->peer->to, piece->tag, &op->context);
+    void *at = piece->at, *desc = 0;
+    const int status = ofi_local ? ofi_use(op, &at, piece->bytes, FI_SEND, &desc) : 0;
+    return status
+               ? status
+               : fi_tsend(op->peer->worker->endpoint, at, piece->bytes, desc, op->peer->to, piece->tag, &op->context);
 }
 
 static ssize_t post_in(struct ofi_op *op)
 {
     const struct piece *piece = (struct piece *)op;
-    return fi_trecv(op->peer->worker->endpoint, piece->at, piece->bytes, 0, FI_ADDR_UNSPEC, piece->tag, 0,
-                    &op->context);
+    void *at = piece->at, *desc = 0;
+    const int status = ofi_local ? ofi_use(op, &at, piece->bytes, FI_RECV, &desc) : 0;
+    return status ? status
+                  : fi_trecv(op->peer->worker->endpoint, at, piece->bytes, desc, FI_ADDR_UNSPEC, piece->tag, 0,
+                             &op->context);
 }
 
 static void end_piece(struct ofi_op *op, int error)

@@ -4,6 +4,8 @@
  * message of its own (CREDIT) tells it. HELLO, CLEAR, CREDIT and NOTHING need no credit, so no two peers wait for each other. */
 #include "net/ofi/message.h"
 
+#include "base/atomic.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -24,6 +26,22 @@ static void message_left(struct peer *peer)
     peer->unconfirmed = true;
 }
 
+/* Sends the message from a cell. */
+static ssize_t post_copied(struct message *message, uint64_t flags)
+{
+    struct peer *peer = message->op.peer;
+    void *desc;
+    char *cell = ofi_cell(&message->op, &desc);
+    if (!cell)
+        return -FI_EAGAIN;
+    memcpy(cell, &message->head, message->length);
+    if (message->data)
+        memcpy(cell + message->length, message->data, message->bytes);
+    const struct iovec piece = {cell, message->length + message->bytes};
+    const struct fi_msg what = {&piece, &desc, 1, peer->to, &message->op.context, 0};
+    return fi_sendmsg(peer->worker->endpoint, &what, flags);
+}
+
 static ssize_t post_message(struct ofi_op *op)
 {
     struct message *message = (struct message *)op;
@@ -31,7 +49,9 @@ static ssize_t post_message(struct ofi_op *op)
     struct fid_ep *endpoint = peer->worker->endpoint;
     message->head.taken = peer->taken;
     ssize_t status;
-    if (message->data) {
+    if (lat_unlikely(ofi_local)) {
+        status = post_copied(message, 0);
+    } else if (message->data) {
         const struct iovec pieces[] = {{&message->head, message->length},
                                        {(void *)(uintptr_t)message->data, message->bytes}};
         status = fi_sendv(endpoint, pieces, 0, 2, peer->to, &op->context);
@@ -195,7 +215,8 @@ static ssize_t post_nothing(struct ofi_op *op)
     struct message *message = (struct message *)op;
     const struct iovec piece = {&message->head, message->length};
     const struct fi_msg what = {.msg_iov = &piece, .iov_count = 1, .addr = op->peer->to, .context = &op->context};
-    const ssize_t status = fi_sendmsg(op->peer->worker->endpoint, &what, FI_TRANSMIT_COMPLETE);
+    const ssize_t status = ofi_local ? post_copied(message, FI_TRANSMIT_COMPLETE)
+                                     : fi_sendmsg(op->peer->worker->endpoint, &what, FI_TRANSMIT_COMPLETE);
     if (status == 0)
         op->peer->unconfirmed = false;
     return status;

@@ -113,6 +113,7 @@ static void free_worker(struct worker *worker)
     ofi_longs_free(worker);
     ofi_receives_free(worker);
     ofi_peers_free(worker);
+    ofi_buffers_free(worker);
     close_endpoint(worker);
     if (worker->files >= 0)
         close(worker->files);

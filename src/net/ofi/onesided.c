@@ -54,7 +54,6 @@ struct move {
 };
 
 static struct share *shares;
-static uint64_t next_key;
 static unsigned able;       /* set of enum transport_able */
 static unsigned atomics[2]; /* of 4 and 8 bytes */
 
@@ -122,26 +121,12 @@ static bool has_mode(uint64_t mode)
     return (uint64_t)ofi_info->domain_attr->mr_mode & mode;
 }
 
-/* Returns 0, or an error of libfabric. A key that the program's other libraries have taken is passed over. */
-static int register_memory(void *start, size_t bytes, uint64_t access, uint64_t flags, struct fid_mr **region)
-{
-    enum { ATTEMPTS = 64 };
-    const size_t size = ofi_info->domain_attr->mr_key_size;
-    int status = -FI_ENOKEY;
-    for (int i = 0; i < ATTEMPTS && status == -FI_ENOKEY; i++) {
-        if (size < sizeof next_key && next_key >> (8 * size) && !has_mode(FI_MR_PROV_KEY))
-            return -FI_ENOKEY; /* all have been used; an old one might still be known to a peer */
-        status = fi_mr_reg(ofi_domain, start, bytes, access, 0, next_key++, flags, region, 0);
-    }
-    return status;
-}
-
-static int bind_to_worker(struct fid_mr *region)
+static const struct worker *first_worker(void)
 {
     const struct worker *first = ofi_workers;
     while (first->next)
         first = first->next;
-    return fi_mr_bind(region, &first->endpoint->fid, 0);
+    return first;
 }
 
 static int bind_counter(struct share *share)
@@ -156,12 +141,10 @@ static int open_share(struct share *share, void *start, size_t bytes, bool count
 {
     const bool told = counts && has_mode(FI_MR_RMA_EVENT);
     const uint64_t access = counts ? FI_REMOTE_WRITE : FI_REMOTE_READ | FI_REMOTE_WRITE;
-    int status = register_memory(start, bytes, access, told ? FI_RMA_EVENT : 0, &share->region);
+    int status = ofi_register(start, bytes, access, told ? FI_RMA_EVENT : 0, &share->region);
     if (status == 0 && counts)
         status = bind_counter(share);
-    if (status == 0 && has_mode(FI_MR_ENDPOINT))
-        status = bind_to_worker(share->region);
-    return status == 0 && (told || has_mode(FI_MR_ENDPOINT)) ? fi_mr_enable(share->region) : status;
+    return status == 0 ? ofi_bind_region(share->region, first_worker(), told) : status;
 }
 
 static void free_share(struct share *share)
@@ -230,7 +213,6 @@ void ofi_shares_close(void)
 {
     while (shares)
         ofi_withdraw(shares);
-    next_key = 0;
 }
 
 void *ofi_unpack(void *peer, const void *packed, size_t bytes)
@@ -291,11 +273,25 @@ static ssize_t post_atomic(struct move *move, uint64_t flags)
     const struct transport_word *word = &move->word;
     struct peer *peer = move->op.peer;
     struct fid_ep *endpoint = peer->worker->endpoint;
-    const struct fi_ioc operand = {(void *)(uintptr_t)&word->operand, 1},
-                        compare = {(void *)(uintptr_t)&word->compare, 1};
-    struct fi_ioc result = {move->here, 1};
+    struct {
+        uint64_t operand, compare, old;
+    } *cell = 0;
+    void *desc = 0;
+    if (ofi_local) {
+        cell = (void *)ofi_cell(&move->op, &desc);
+        if (!cell)
+            return -FI_EAGAIN;
+        cell->operand = word->operand;
+        cell->compare = word->compare;
+        if (move->here)
+            ofi_cell_returns(&move->op, (const char *)&cell->old, move->here, word->size);
+    }
+    const struct fi_ioc operand = {cell ? &cell->operand : (void *)(uintptr_t)&word->operand, 1},
+                        compare = {cell ? &cell->compare : (void *)(uintptr_t)&word->compare, 1};
+    struct fi_ioc result = {cell ? &cell->old : move->here, 1};
     const struct fi_rma_ioc there = {move->there, 1, move->key};
     const struct fi_msg_atomic what = {.msg_iov = &operand,
+                                       .desc = &desc,
                                        .iov_count = 1,
                                        .addr = peer->to,
                                        .rma_iov = &there,
@@ -304,10 +300,31 @@ static ssize_t post_atomic(struct move *move, uint64_t flags)
                                        .op = names[word->what],
                                        .context = &move->op.context};
     if (word->what == TRANSPORT_CSWAP)
-        return fi_compare_atomicmsg(endpoint, &what, &compare, 0, 1, &result, 0, 1, flags);
+        return fi_compare_atomicmsg(endpoint, &what, &compare, &desc, 1, &result, &desc, 1, flags);
     if (move->here)
-        return fi_fetch_atomicmsg(endpoint, &what, &result, 0, 1, flags);
+        return fi_fetch_atomicmsg(endpoint, &what, &result, &desc, 1, flags);
     return fi_atomicmsg(endpoint, &what, flags | FI_DELIVERY_COMPLETE);
+}
+
+static ssize_t post_rma(struct move *move, uint64_t flags)
+{
+    struct peer *peer = move->op.peer;
+    struct iovec here = {move->here, move->bytes};
+    void *desc = 0;
+    const int status =
+        ofi_local ? ofi_use(&move->op, &here.iov_base, here.iov_len, move->what == PUT ? FI_WRITE : FI_READ, &desc) : 0;
+    if (status != 0)
+        return status;
+    const struct fi_rma_iov there = {move->there, move->bytes, move->key};
+    const struct fi_msg_rma what = {.msg_iov = &here,
+                                    .desc = &desc,
+                                    .iov_count = 1,
+                                    .addr = peer->to,
+                                    .rma_iov = &there,
+                                    .rma_iov_count = 1,
+                                    .context = &move->op.context};
+    return move->what == PUT ? fi_writemsg(peer->worker->endpoint, &what, flags | FI_DELIVERY_COMPLETE)
+                             : fi_readmsg(peer->worker->endpoint, &what, 0);
 }
 
 static ssize_t post_move(struct ofi_op *op)
@@ -315,21 +332,7 @@ static ssize_t post_move(struct ofi_op *op)
     struct move *move = (struct move *)op;
     struct peer *peer = op->peer;
     const uint64_t before = peer->orders, flags = move->what == GET ? 0 : fence_for(peer);
-    const struct iovec here = {move->here, move->bytes};
-    const struct fi_rma_iov there = {move->there, move->bytes, move->key};
-    const struct fi_msg_rma what = {.msg_iov = &here,
-                                    .iov_count = 1,
-                                    .addr = peer->to,
-                                    .rma_iov = &there,
-                                    .rma_iov_count = 1,
-                                    .context = &op->context};
-    ssize_t status;
-    if (move->what == ATOMIC)
-        status = post_atomic(move, flags);
-    else if (move->what == PUT)
-        status = fi_writemsg(peer->worker->endpoint, &what, flags | FI_DELIVERY_COMPLETE);
-    else
-        status = fi_readmsg(peer->worker->endpoint, &what, 0);
+    const ssize_t status = (move->what == ATOMIC ? post_atomic : post_rma)(move, flags);
     if (status != 0)
         peer->orders = before;
     return status;

@@ -67,11 +67,18 @@ static void discount_op(struct ofi_op *op)
         op->older->newer = op->newer;
 }
 
-void ofi_finish(struct ofi_op *op, int error)
+static void end_op(struct ofi_op *op, int error)
 {
     discount_op(op);
-    op->peer->worker->posted -= op->posted;
+    if (op->local)
+        ofi_local_end(op, error == 0);
     op->end(op, error);
+}
+
+void ofi_finish(struct ofi_op *op, int error)
+{
+    op->peer->worker->posted -= op->posted;
+    end_op(op, error);
 }
 
 /* --- Queues */
@@ -113,6 +120,8 @@ static enum posting post_op(struct ofi_op *op)
         ofi_finish(op, (int)-status);
         return ENDED;
     }
+    if (op->local)
+        ofi_local_end(op, false);
     op->posted = false;
     worker->posted--;
     return LATER;
@@ -193,11 +202,8 @@ int ofi_push_all(struct worker *worker)
 
 void ofi_peers_free(struct worker *worker)
 {
-    while (worker->under_way) {
-        struct ofi_op *op = worker->under_way;
-        discount_op(op);
-        op->end(op, OFI_CLOSING);
-    }
+    while (worker->under_way)
+        end_op(worker->under_way, OFI_CLOSING);
     for (int pe = 0; worker->peers && pe < ofi_npes; pe++)
         while (worker->peers[pe]) {
             struct peer *peer = worker->peers[pe];

@@ -31,7 +31,7 @@ static struct fi_info *hints_for(uint64_t caps, uint64_t order)
     hints->mode = FI_CONTEXT | FI_CONTEXT2;
     hints->ep_attr->type = FI_EP_RDM;
     hints->tx_attr->msg_order = hints->rx_attr->msg_order = order;
-    hints->domain_attr->mr_mode = FI_MR_ENDPOINT | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
+    hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_ENDPOINT | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
                                   (caps & FI_RMA_EVENT ? FI_MR_RMA_EVENT : 0);
     hints->domain_attr->threading = FI_THREAD_SAFE;
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
@@ -185,6 +185,7 @@ const char *ofi_provider_open(bool onesided)
         return why;
     if (onesided)
         add_onesided();
+    ofi_memory_open();
     int status = fi_fabric(ofi_info->fabric_attr, &ofi_fabric, 0);
     if (status != 0)
         return ofi_provider_refuse("the network", status);
