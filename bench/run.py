@@ -98,7 +98,7 @@ def cluster_runs(options):
     ways.HOSTS[:] = list(found)[:2]
     ways.NETWORK.clear()
     slots = min(found[name] for name in ways.HOSTS)
-    used = [f"{name}={os.environ[name]}" for name in ("UCX_TLS", "UCX_NET_DEVICES") if name in os.environ]
+    used = [f"{name}={os.environ[name]}" for name in ("LATERAL_TRANSPORTS", "FI_PROVIDER", "UCX_TLS", "UCX_NET_DEVICES") if name in os.environ]
     return pages.CLUSTER._replace(runs=[run for run in pages.CLUSTER.runs if run.count <= 2 * slots],
                                   text=f"The hosts: {' and '.join(ways.HOSTS)}{', with ' + ' '.join(used) if used else ''}. {pages.CLUSTER.text}")
 

@@ -22,8 +22,9 @@ paper does. Lateral's own nbi and quiet takes as long as its merged requests: bo
 wait. The mode `block` shows more: it uses requests for 64 cells at a time and counters in place of barriers,
 and takes a small part of the time of the other modes. There the peers use nbi and quiet for 64 cells, and flags in place of barriers."""
 
-CLUSTER_TEXT = """The reference is ucx_perftest on the same two hosts. UCX chose the network. Where the column of messages alone is equal to
-Lateral's, the network does not put and get by itself, or the operation is a message on every network (docs/guide/networks.md)."""
+CLUSTER_TEXT = """The reference is ucx_perftest on the same two hosts. Each library chose its network; `lateral-info --doctor` tells Lateral's.
+Where the column of messages alone is equal to Lateral's, the network does not put and get by itself, or the operation is a message on every
+network (docs/guide/networks.md)."""
 
 COLUMNS = [1600, 3200, 6400, 12800, 25600]
 WAVEFRONT_PES, PES, CROWDED = (2, 4, 8), (2, 4), (4, 8)

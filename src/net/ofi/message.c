@@ -113,13 +113,20 @@ int ofi_say_hello(struct peer *peer)
     return ofi_send_control(peer, HELLO, &hello, offsetof(struct hello, name) + bytes);
 }
 
+/* A provider may hold back what it has taken, until progress lets it leave. The progress thread serves worker 0 always, the others while a
+ * message of theirs has not ended. */
+static bool leaves_at_once(const struct worker *worker)
+{
+    return !worker->number || ofi_info->domain_attr->data_progress == FI_PROGRESS_AUTO;
+}
+
 /* Returns false when it must go in another way. */
 static bool inject_message(struct peer *peer, const void *header, size_t header_bytes, const void *data, size_t bytes)
 {
     char room[4 << 10];
     const size_t length = sizeof(struct head) + header_bytes + bytes;
     if (length > sizeof room || length > ofi_info->tx_attr->inject_size || !ofi_peer_ready(peer, (uint32_t)length) ||
-        peer->broken)
+        peer->broken || !leaves_at_once(peer->worker))
         return false;
     struct head head = head_for(peer, SHORT, header_bytes);
     head.taken = peer->taken;
