@@ -73,7 +73,11 @@ enum { ATOMIC_WATCHED = 0 };
 #define lat_unlikely(x) __builtin_expect(!!(x), 0)
 #define lat_cold __attribute__((cold, noinline))
 /* For hot paths in generated files. Those are so large that compilers stop inlining on their own. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define lat_hot inline /* inlined everywhere it takes the compiler minutes */
+#else
 #define lat_hot inline __attribute__((always_inline))
+#endif
 
 /* Tells the processor that this is a spin loop. Implies no ordering. */
 static inline void atomic_relax(void)

@@ -1,7 +1,7 @@
 /* Every reduction on every type it is defined for, and the scans, against a serial fold in the order
  * of the ranks; in place or not, back to back with changing contents; and equal bits on every PE.
  *
- * flags: -ffp-contract=off -fcx-limited-range
+ * flags: -O0 -ffp-contract=off -fcx-limited-range
  * pes: 2 4 7
  * case: chosen
  * pes: 1 2 3 4 7 16

@@ -89,15 +89,16 @@ static void forget_window(MPI_Win win)
 
 int MPI_Win_free(MPI_Win *win)
 {
-    int (*next)(MPI_Win *) = (int (*)(MPI_Win *))stats_next("PMPI_Win_free");
-    struct stats_call call = {"MPI_Win_free", __builtin_return_address(0), .kind = STATS_WAITS, .pe = -1};
+    static struct stats_site site = {.name = "MPI_Win_free", .behind = "PMPI_Win_free"};
+    struct stats_call call;
     if (win)
         forget_window(*win);
     if (stats_inside())
-        return next(win);
-    stats_enter(&call);
+        return ((int (*)(MPI_Win *))stats_behind(&site))(win);
+    int (*next)(MPI_Win *) = stats_enter(&call, &site, __builtin_return_address(0));
     int result = next(win);
-    stats_leave(&call);
+    if (call.begin)
+        stats_leave(&call, STATS_WAITS, -1, 0, NULL, 0);
     return result;
 }
 extern __typeof__(MPI_Win_free) PMPI_Win_free __attribute__((alias("MPI_Win_free")));

@@ -52,6 +52,16 @@ void *stats_next(const char *name)
     return found;
 }
 
+void *stats_behind(struct stats_site *site)
+{
+    void *next = __atomic_load_n(&site->next, __ATOMIC_RELAXED); /* every thread finds the same */
+    if (!next) {
+        next = stats_next(site->behind ? site->behind : site->name);
+        __atomic_store_n(&site->next, next, __ATOMIC_RELAXED);
+    }
+    return next;
+}
+
 /* Relaxed: the end of the job may read while the thread goes on. */
 static void add_relaxed(uint64_t *number, uint64_t more)
 {
@@ -158,22 +168,27 @@ bool stats_inside(void)
     return self && self->depth > 0;
 }
 
-void stats_enter(struct stats_call *call)
+void *stats_enter(struct stats_call *call, struct stats_site *site, const void *from)
 {
+    *call = (struct stats_call){.name = site->name, .from = from};
     if (__atomic_load_n(&counts, __ATOMIC_ACQUIRE)) { /* release: stats_begin */
         (self ? self : take_thread())->depth++;
-        self->from = call->from;
+        self->from = from;
         call->begin = stats_now();
     }
+    return stats_behind(site);
 }
 
-void stats_leave(const struct stats_call *call)
+void stats_leave(struct stats_call *call, enum stats_kind kind, int pe, size_t bytes, const void *object, size_t room)
 {
-    if (!call->begin)
-        return;
     self->depth--;
     if (!counts) /* the job has ended meanwhile */
         return;
+    call->kind = kind;
+    call->pe = pe;
+    call->bytes = bytes;
+    call->object = object;
+    call->room = room;
     count_bytes(self, call);
     if (self->depth == 0)
         count_time(self, call, stats_now());

@@ -16,12 +16,21 @@ void stats_end(const struct stats_job *job);   /* null unless it is the last one
 bool stats_has_begun(void);
 bool stats_is_last(void); /* the next end is the last one */
 
-/* Returns the function of this name behind the layer; ends the process when there is none. */
-void *stats_next(const char *name);
+/* A function in front of another one. */
+struct stats_site {
+    const char *name;
+    const char *behind; /* the name of the other one; null: the same */
+    void *next;         /* the other one, once it has been looked for */
+};
 
-/* Around each call. Time of a call inside of another one of the same thread is the outer one's; its bytes count. */
-void stats_enter(struct stats_call *call);
-void stats_leave(const struct stats_call *call);
+/* These return the function behind the layer; they end the process when there is none. */
+void *stats_next(const char *name);
+void *stats_behind(struct stats_site *site);
+
+/* Around each call; enter returns the function behind. Time of a call inside of another one of the same thread is the outer one's; its
+ * bytes count. Nothing is counted, and no leave is due, where `begin` is 0 after enter. */
+void *stats_enter(struct stats_call *call, struct stats_site *site, const void *from);
+void stats_leave(struct stats_call *call, enum stats_kind kind, int pe, size_t bytes, const void *object, size_t room);
 bool stats_inside(void); /* the calling thread is between the two */
 
 /* For the layer of --check, which comes behind this one: where the program has called; null: not from here. Exported. */

@@ -42,27 +42,19 @@ def wrapper(name, prototype, params, kind, move=None, after="", guard="", behind
     result = prototype[:prototype.index(name)].rstrip(" (")
     void, alias, early = result == "void", "", ""
     pe, size, place, room = move or ("-1", "0", after or "0", "0")
-    call = f"next({', '.join(params)})"
+    call = f"({', '.join(params)})"
     if behind:
         alias = f'extern __typeof__({name}) {behind} __attribute__((alias("{name}")));\n'
     if guard:
-        early = f"    if ({guard})\n        {'' if void else 'return '}{call};\n"
+        early = f"    if ({guard})\n        {'' if void else 'return '}((__typeof__(&{name}))stats_behind(&site)){call};\n"
     return f"""{prototype}
 {{
-    static __typeof__(&{name}) next;
-    if (!next)
-        next = (__typeof__(next))stats_next("{behind or name}");
-    struct stats_call call = {{.name = "{name}", .from = __builtin_return_address(0)}};
-{early}    stats_enter(&call);
-    {"" if void else result + " got = "}{call};
-    if (call.begin) {{
-        call.kind = {kind};
-        call.pe = {pe};
-        call.bytes = {size};
-        call.object = {place};
-        call.room = {room};
-        stats_leave(&call);
-    }}
+    static struct stats_site site = {{.name = "{name}"{f', .behind = "{behind}"' if behind else ''}}};
+    struct stats_call call;
+{early}    __typeof__(&{name}) next = stats_enter(&call, &site, FROM);
+    {"" if void else result + " got = "}next{call};
+    if (call.begin)
+        stats_leave(&call, {kind}, {pe}, {size}, {place}, {room});
     {"return;" if void else "return got;"}
 }}
 {alias}"""
@@ -133,7 +125,7 @@ def prototypes(text, names):
 def uccs_wrappers():
     text = "".join(re.sub(r"/\*.*?\*/", "", pathlib.Path(path).read_text(encoding="utf-8"), flags=re.S) for path in sys.argv[2:])
     for name, written, params in prototypes(text, "uccs_"):
-        guard, prototype = "!stats_is_program(call.from)", f"int {name}({written})"
+        guard, prototype = "!stats_is_program(FROM)", f"int {name}({written})"
         poll = poll_kind(UCCS_POLLS, name)
         if "endpoint" in params and re.match(r"uccs_(put|get|atomic$|accumulate$|compare_and_swap|send)", name):
             answered = "1" if "get" in name else "result" if "result" in params else "0"
@@ -165,7 +157,7 @@ def mpi_wrappers():
 
 
 def main():
-    print("/* Made by wrappers.py. */", HEAD[sys.argv[1]], "", sep="\n")
+    print("/* Made by wrappers.py. */", HEAD[sys.argv[1]], "#define FROM __builtin_return_address(0)\n", sep="\n")
     print("\n".join({"shmem": shmem_wrappers, "uccs": uccs_wrappers, "mpi": mpi_wrappers}[sys.argv[1]]()))
 
 
