@@ -1,16 +1,16 @@
 /* The bandwidth experiments of UCCS: puts and gets between pairs of PEs, both ways at once, by T threads of each PE. PEs
  * 2i and 2i + 1 are a pair. 2 PEs with T threads, and 2T PEs with one thread each, run the same number of streams:
- * threads against processes. All streams run for the same period, which PE 0 sets. Only the bytes that a
- * stream has moved by its end, and completed, count, so neither the start of threads nor their scheduling changes the
- * result.
+ * threads against processes. All streams run for the same period, which PE 0 sets. Only the bytes that a stream has moved by its end, and
+ * completed, count, so neither the start of threads nor their scheduling changes the result.
  *
  *   put.T.SIZE, get.T.SIZE                sum over all streams, GB/s
  *   oneway.T.SIZE, oneway_coarse.T.SIZE   puts from PE 0's threads alone, which have all cores; with one mutex of the process round
  *                                         every call
  *
- * Runs over uccs.h if there is one. Without it (peers), with --ucx, or with --brief (8 bytes alone), runs over putmem and getmem. With --ucx our library goes through
- * UCX on the node too, and even PEs have one half of the cores, odd PEs the other, as on two hosts: the kernel may place two PEs on one
- * core, where a stream between them is far faster, or a PE's threads on the core of its target, which then waits for time slices. */
+ * Runs over uccs.h if there is one. Without it (peers), with --ucx, or with --brief, runs over putmem and getmem. With --brief it measures
+ * million puts of 8 bytes, one way alone, while the other process waits in a barrier: some libraries move nothing while it sleeps.
+ * With --ucx our library goes through UCX on the node too, and even PEs have one half of the cores, odd PEs the other, as on two hosts:
+ * the kernel may place two PEs on one core, where a stream between them is far faster, or a PE's threads on the core of its target. */
 #define _GNU_SOURCE
 #include "bench.h"
 
@@ -29,16 +29,12 @@ enum { MOST = 8, LARGEST = 4 << 20 };
 static int partner, threads;
 static size_t size;
 static double begin, moved; /* symmetric: PE 0's clock (a machine has one clock); bytes per ns */
-static bool gets, coarse, oneway;
+static bool gets, coarse, oneway, brief;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static char *local[MOST], *symmetric; /* LARGEST bytes for each thread; symmetric: null when running over uccs.h */
 static double rates[MOST];
 
-/* Returns nanoseconds. They cover several time slices where streams outnumber cores. */
-static double window(void)
-{
-    return bench.quick ? 8e6 : 15e6;
-}
+static double window; /* nanoseconds, several time slices where streams outnumber cores */
 
 #if HAVE_UCCS
 static uccs_context_t context;
@@ -88,7 +84,7 @@ static void *stream(void *argument)
 {
     size_t id = (size_t)argument;
     int group = size >= 4096 ? 1 : 256; /* operations between looks at the clock */
-    double end = begin + window(), count = 0;
+    double end = begin + window, count = 0;
     while (bench_now() < begin)
         ;
     while (bench_now() < end) {
@@ -132,9 +128,9 @@ static void measure(const char *name)
             shmem_double_p(&begin, soon, pe);
         shmem_barrier_all();
         moved = 0;
-        if (oneway && bench.me != 0)
-            usleep((useconds_t)((window() + 4e6) / 1e3)); /* leaves the cores to the other PEs */
-        else
+        if (oneway && bench.me != 0 && !brief)
+            usleep((useconds_t)((window + 4e6) / 1e3)); /* leaves the cores to the other PEs */
+        else if (!oneway || bench.me == 0)
             moved = run_threads();
         shmem_barrier_all();
         rate[round] = 0;
@@ -142,13 +138,17 @@ static void measure(const char *name)
             rate[round] += shmem_double_g(&moved, pe);
         shmem_barrier_all();
     }
-    bench_result(bench_median(rate, rounds), "GB/s", "%s.%d.%zu", name, threads, size);
+    const double puts = brief ? 1e3 / (double)size : 1; /* in a byte of a nanosecond, millions a second */
+    bench_result(puts * bench_median(rate, rounds), brief ? "M/s" : "GB/s", "%s.%d.%zu", name, threads, size);
 }
 
 static void measure_size(size_t bytes)
 {
     size = bytes;
-    measure("put");
+    oneway = brief;
+    measure(brief ? "oneway" : "put");
+    if (brief)
+        return;
     gets = true;
     measure("get");
     gets = false;
@@ -156,7 +156,7 @@ static void measure_size(size_t bytes)
     measure("oneway");
     coarse = true;
     measure("oneway_coarse");
-    oneway = coarse = false;
+    coarse = false;
 }
 
 /* Lateral's launcher alone says which PE this is before init; elsewhere this does nothing. */
@@ -177,13 +177,15 @@ static void take_side(void)
 
 int main(int argc, char **argv)
 {
-    int provided, by_ucx = bench_has(argc, argv, "--ucx"), brief = bench_has(argc, argv, "--brief");
+    int provided, by_ucx = bench_has(argc, argv, "--ucx");
+    brief = bench_has(argc, argv, "--brief");
     if (by_ucx) {
         setenv("LATERAL_TRANSPORTS", "ucx", 1);
         take_side(); /* before init, so that the library's threads keep to the same cores */
     }
     shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
     bench_start(argc, argv);
+    window = bench.quick ? 8e6 : 15e6;
     const int most = provided == SHMEM_THREAD_MULTIPLE && bench.pes == 2 ? MOST : 1;
     partner = bench.me ^ 1;
     for (int id = 0; id < MOST; id++)
