@@ -33,8 +33,7 @@ NOT_MPICH = ("openmpi", "openmpi.sm", "openmpi5")          # to make a window of
 NOT_SM = ("openmpi", "openmpi5", "mpich", "mpich5")                              # osc/sm runs allocated windows alone
 VECTORS = ("put_vector", "get_vector", "accumulate_vector", "put_irregular")
 WORDS = {"put": "put 8 B, flush", "get": "get 8 B, flush", "fetch_add": "fetch_and_op, flush",
-         "accumulate": "accumulate of 1000 doubles, flush", "lock": "lock, put 8 B, unlock",
-         "big": "put 1 MiB, flush",
+         "accumulate": "accumulate of 1000 doubles, flush", "lock": "lock, put 8 B, unlock", "big": "put 1 MiB, flush",
          "put_vector": "put 64 words that lie apart, flush", "get_vector": "get 64 words that lie apart, flush",
          "accumulate_vector": "accumulate of 64 words that lie apart, flush", "put_irregular": "put 64 words at irregular places, flush",
          "mutual_put": "put 8 B and flush, each rank to the other at the same time"}
@@ -52,8 +51,7 @@ RUNS = [windows("allocate", "allocate", "put", "get", "fetch_add", "accumulate",
               rounds=2 if ranks > 8 else 99, quick=ranks <= 16) for ranks in RANKS],
         *[windows(f"hosts.{kind}", kind, "put", "get", "fetch_add", "big", place="hosts", peers=NOT_SM) for kind in ("allocate", "dynamic")],
         windows("hosts.vector", "allocate", *VECTORS, place="hosts", peers=NOT_SM),
-        windows("hosts.mutual", "allocate", "mutual_put", place="hosts", peers=NOT_SM),
-        Run("stencil-2", "mpi/stencil", 2, limit=20)]
+        windows("hosts.mutual", "allocate", "mutual_put", place="hosts", peers=NOT_SM), Run("stencil-2", "mpi/stencil", 2, limit=20)]
 
 
 def rows():
