@@ -69,6 +69,8 @@ def main():
         environment.update(LATERAL_TRANSPORTS="sim,seed=1,hold=50:tcp")
     if argument.startswith("far-ofi"):
         environment.update(LATERAL_TRANSPORTS="ofi", FI_PROVIDER=argument.removeprefix("far-ofi-").replace("rxd", "udp;ofi_rxd"))
+    if argument.endswith("fault"):
+        environment.update(LATERAL_TRANSPORTS="fault,seed=1,hold=50,steps=20:tcp")
     if argument == "check":
         environment.update(LATERAL_CHECK="1")
     bare = argument.startswith("bare-")

@@ -1,4 +1,5 @@
-/* Many threads of each rank at once: operations, flushes, derived types and lookups of several windows.
+/* Many threads of each rank at once: operations, flushes, derived types and lookups of several windows, and each makes windows of its own
+ * while the others use theirs for the first time.
  * ranks: 2
  * ways: plain far */
 #include "check.h"
@@ -10,6 +11,19 @@ enum { THREADS = 6, TURNS = 200, WINDOWS = 6 };
 static MPI_Win win[WINDOWS];
 static int64_t *base[WINDOWS];
 static MPI_Datatype pairs;
+static MPI_Comm comm[THREADS];
+
+static void own_window(int id)
+{
+    int64_t *own, mine = me * THREADS + id;
+    MPI_Win window;
+    OK(MPI_Win_allocate(8, 8, MPI_INFO_NULL, comm[id], &own, &window));
+    OK(MPI_Win_fence(0, window));
+    OK(MPI_Put(&mine, 1, MPI_INT64_T, next_rank, 0, 1, MPI_INT64_T, window));
+    OK(MPI_Win_fence(0, window));
+    CHECK_EQ(*own, prev_rank * THREADS + id);
+    OK(MPI_Win_free(&window));
+}
 
 static void *work(void *argument)
 {
@@ -29,6 +43,8 @@ static void *work(void *argument)
         OK(MPI_Fetch_and_op(&one, &old, MPI_INT64_T, next_rank, 0, MPI_SUM, win[w]));
         OK(MPI_Accumulate(&one, 1, MPI_INT64_T, 0, 1, 1, MPI_INT64_T, MPI_SUM, win[w]));
         OK(MPI_Win_flush_all(win[w]));
+        if (turn % 5 == 0)
+            own_window(id);
     }
     return 0;
 }
@@ -46,6 +62,8 @@ int main(void)
         MPI_Barrier(MPI_COMM_WORLD);
         OK(MPI_Win_lock_all(0, win[w]));
     }
+    for (int i = 0; i < THREADS; i++)
+        OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]));
     for (intptr_t i = 0; i < THREADS; i++)
         CHECK(pthread_create(&threads[i], 0, work, (void *)i) == 0);
     for (int i = 0; i < THREADS; i++)

@@ -3,9 +3,10 @@
  * Each rank has a table of controls, and before them a tag for each: that of the window there, or 0. A tag is a hash of the window's key, so
  * only its ranks know it beforehand. A rank fills a control and stores its tag last (release); others look for the tag (acquire). They look
  * again until it is there: its owner has agreed to the window and waits for nobody before it stores the tag. The owner takes the tag away
- * behind the barrier of MPI_Win_free, when no rank of the window looks any more.
+ * behind the barrier of MPI_Win_free, when no rank of the window looks any more and all have left its lock.
  *
- * Rows are filled under one lock, and `reached` and `bytes` of a target are stored last (release). */
+ * Nobody waits for another rank's program under the lock, which that rank's program may wait for in turn: a thread finds out without it what a rank
+ * has told, and fills the row under it, unless another thread was faster. `reached` and `bytes` of a target are stored last (release). */
 #include "base/siphash.h"
 #include "mpi/core/process.h"
 #include "mpi/window/completion.h"
@@ -108,6 +109,9 @@ void lmpi_window_publish(struct lmpi_window *window, const struct lmpi_record *r
 
 void lmpi_window_withdraw(struct lmpi_window *window)
 {
+    struct lmpi_peer *own_peer = &window->peer[window->rank];
+    if (window->slot && own_peer->control) /* others leave it by messages, which nobody waits for */
+        lmpi_lock_enter(own_peer, UCCS_LOCK_EXCLUSIVE);
     pthread_mutex_lock(&lock);
     taken -= window->reserved;
     if (window->slot) {
@@ -168,23 +172,12 @@ static int find_slot(const struct lmpi_peer *peer, const struct table *near, uin
 static uccs_memory_t import_table(int world)
 {
     struct lmpi_handle handle;
+    pthread_mutex_lock(&lock);
     if (!imported[world] && find_table(world, &handle))
         uccs_memory_import(lmpi_process.context, handle.handle, handle.length, &imported[world]);
-    return imported[world];
-}
-
-/* Finds the control of a rank. Its endpoint is known. */
-static const char *reach_control(const struct lmpi_window *window, int rank, struct lmpi_peer *peer)
-{
-    if (!(peer->memory = import_table(peer->world)))
-        return "the words of a rank cannot be reached";
-    struct table *near = address_of(peer->memory);
-    const int slot = rank == window->rank ? (int)window->slot - 1 : find_slot(peer, near, tag_of(window));
-    if (slot < 0)
-        return "the words of a rank cannot be read";
-    peer->at = offsetof(struct table, control[slot]);
-    __atomic_store_n(&peer->control, near ? &near->control[slot] : 0, __ATOMIC_RELEASE); /* acquire: MPI_Win_lock */
-    return 0;
+    uccs_memory_t found = imported[world];
+    pthread_mutex_unlock(&lock);
+    return found;
 }
 
 static bool read_record(const struct lmpi_peer *peer, struct lmpi_record *record)
@@ -193,6 +186,27 @@ static bool read_record(const struct lmpi_peer *peer, struct lmpi_record *record
         *record = peer->control->record;
     return peer->control ||
            uccs_get(peer->endpoint, peer->memory, peer->at + LMPI_WORD(record), record, sizeof *record, 0) == UCCS_OK;
+}
+
+/* Finds out what a rank has told, without the lock. */
+static const char *ask_rank(const struct lmpi_window *window, int rank, struct lmpi_peer *peer,
+                            struct lmpi_record *record)
+{
+    peer->world = lmpi_window_world(window, rank);
+    if (peer->world < 0 || !(peer->endpoint = lmpi_endpoint(peer->world)))
+        return "no memory";
+    if (!(peer->memory = import_table(peer->world)))
+        return "the words of a rank cannot be reached";
+    struct table *near = address_of(peer->memory);
+    const int slot = rank == window->rank ? (int)window->slot - 1 : find_slot(peer, near, tag_of(window));
+    if (slot < 0)
+        return "the words of a rank cannot be read";
+    peer->at = offsetof(struct table, control[slot]);
+    peer->control = near ? &near->control[slot] : 0;
+    if (!read_record(peer, record))
+        return "what a rank has told cannot be read";
+    peer->ids = record->ids;
+    return 0;
 }
 
 static uccs_memory_t import_memory(const struct lmpi_handle *handle)
@@ -238,7 +252,8 @@ static const char *reach_memory(struct lmpi_window *window, int rank, int holder
     return 0;
 }
 
-void lmpi_target_list(struct lmpi_window *window, int rank)
+/* Under the lock. */
+static void list_target(struct lmpi_window *window, int rank)
 {
     struct lmpi_target *target = &window->target[rank];
     if (target->listed)
@@ -248,6 +263,13 @@ void lmpi_target_list(struct lmpi_window *window, int rank)
     __atomic_store_n(&window->holder->listed, (uint32_t)rank + 1, __ATOMIC_RELEASE); /* acquire: lmpi_listed */
 }
 
+void lmpi_target_list(struct lmpi_window *window, int rank)
+{
+    pthread_mutex_lock(&lock);
+    list_target(window, rank);
+    pthread_mutex_unlock(&lock);
+}
+
 static void show_target(struct lmpi_window *window, int rank, size_t bytes)
 {
     struct lmpi_target *target = &window->target[rank];
@@ -255,59 +277,75 @@ static void show_target(struct lmpi_window *window, int rank, size_t bytes)
     __atomic_store_n(&target->reached, 1, __ATOMIC_RELEASE);   /* acquire: lmpi_target */
 }
 
+/* Two threads with the first operation both enter, and the second leaves again: an entry waits, so it is made without the lock. */
 void lmpi_lock_late(struct lmpi_window *window, int rank)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of two threads with the first operation, one enters */
     struct lmpi_target *target = &window->target[rank];
+    const bool enters = !(window->open & LMPI_OPEN_UNCHECKED);
+    if (enters)
+        lmpi_lock_enter(&window->peer[rank], UCCS_LOCK_GUEST);
     pthread_mutex_lock(&lock);
-    if (!(target->open & LMPI_OPEN_LATE)) {
-        if (!(window->open & LMPI_OPEN_UNCHECKED))
-            lmpi_lock_enter(&window->peer[rank], UCCS_LOCK_GUEST);
-        __atomic_store_n(&target->open, target->open | LMPI_OPEN_LATE, __ATOMIC_RELEASE); /* acquire: lmpi_mark_far */
-    }
+    const bool late = target->open & LMPI_OPEN_LATE;
+    __atomic_store_n(&target->open, target->open | LMPI_OPEN_LATE, __ATOMIC_RELEASE); /* acquire: lmpi_mark_far */
     pthread_mutex_unlock(&lock);
+    if (enters && late)
+        lmpi_lock_leave(&window->peer[rank], UCCS_LOCK_GUEST);
 }
 
-/* Under the lock. A window with words of its own. A rank of this node that comes late is locked before operations find it. */
+/* Under the lock. Fills the rows of a rank but what tells that they are. */
+static const char *fill_rank(struct lmpi_window *window, int rank, int holder, const struct lmpi_peer *told,
+                             const struct lmpi_record *record)
+{
+    struct lmpi_peer *peer = &window->peer[rank];
+    list_target(window, rank);
+    peer->world = told->world;
+    peer->memory = told->memory;
+    peer->at = told->at;
+    peer->ids = told->ids;
+    peer->endpoint = told->endpoint;
+    __atomic_store_n(&peer->control, told->control, __ATOMIC_RELEASE); /* acquire: MPI_Win_lock */
+    return reach_memory(window, rank, holder, record);
+}
+
+/* A window with words of its own. The first thread fills the rows, and locks a rank of this node that comes late before operations find it. */
 static const char *reach_rank(struct lmpi_window *window, int rank)
 {
     const int holder = window->of_first ? 0 : rank;
-    struct lmpi_peer *peer = &window->peer[rank];
+    const struct lmpi_target *target = &window->target[rank];
+    struct lmpi_peer told = {0};
     struct lmpi_record record;
     const char *why = 0;
-    if (window->target[rank].reached)
+    if (__atomic_load_n(&target->reached, __ATOMIC_ACQUIRE)) /* release: show_target */
         return 0;
-    lmpi_target_list(window, rank);
-    if (holder != rank && (why = reach_rank(window, holder)))
+    if ((holder != rank && (why = reach_rank(window, holder))) || (why = ask_rank(window, rank, &told, &record)))
         return why;
-    peer->world = lmpi_window_world(window, rank);
-    if (peer->world < 0 || !(peer->endpoint = lmpi_endpoint(peer->world)))
-        return "no memory";
-    if ((why = reach_control(window, rank, peer)))
+    pthread_mutex_lock(&lock);
+    const bool first = !target->endpoint;
+    if (first)
+        why = fill_rank(window, rank, holder, &told, &record);
+    pthread_mutex_unlock(&lock);
+    if (why)
         return why;
-    if (!read_record(peer, &record))
-        return "what a rank has told cannot be read";
-    peer->ids = record.ids;
-    if ((why = reach_memory(window, rank, holder, &record)))
-        return why;
-    if (window->open & LMPI_OPEN_LOCK_ALL && peer->control)
+    if (first && window->open & LMPI_OPEN_LOCK_ALL && told.control)
         lmpi_lock_late(window, rank);
-    show_target(window, rank, record.bytes);
+    if (first)
+        show_target(window, rank, record.bytes);
+    while (!__atomic_load_n(&target->reached, __ATOMIC_ACQUIRE)) /* release: show_target */
+        uccs_progress();
     return 0;
 }
 
-/* The target of a duplicate is the parent's, along its own endpoint. */
+/* Under the lock. The target of a duplicate is the parent's, along its own endpoint. */
 static const char *reach_child(struct lmpi_window *child, int rank)
 {
     const struct lmpi_target *source = &child->parent->target[rank];
     struct lmpi_target *target = &child->target[rank];
-    const char *why = reach_rank(child->parent, rank);
     const int holder = child->of_first ? 0 : rank;
-    if (why || target->reached || child->target == child->parent->target)
-        return why;
     uccs_endpoint_t endpoint = endpoint_along(child, child->parent->peer[holder].world);
     if (!endpoint)
         return "no memory";
+    if (target->reached)
+        return 0;
     target->near = source->near;
     target->unit = source->unit;
     target->direct = source->direct;
@@ -319,7 +357,7 @@ static const char *reach_child(struct lmpi_window *child, int rank)
     target->local = source->local;
     target->open = source->open;
     child->has_remote |= !source->local;
-    lmpi_target_list(child, rank);
+    list_target(child, rank);
     show_target(child, rank, source->bytes);
     return 0;
 }
@@ -328,8 +366,11 @@ const char *lmpi_window_reach(struct lmpi_window *window, int rank)
 {
     if (window->of_memhandle) /* it has its one target from the start */
         return 0;
+    const char *why = reach_rank(lmpi_window_first(window), rank);
+    if (why || window->target == lmpi_window_first(window)->target)
+        return why;
     pthread_mutex_lock(&lock);
-    const char *why = window->parent ? reach_child(window, rank) : reach_rank(window, rank);
+    why = reach_child(window, rank);
     pthread_mutex_unlock(&lock);
     return why;
 }
