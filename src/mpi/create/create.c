@@ -111,6 +111,7 @@ static struct lmpi_window *new_window(const struct lmpi_offer *offer, MPI_Comm c
     PMPI_Comm_group(comm, &window->group);
     window->target = lmpi_rows_new(window->ranks, sizeof(*window->target));
     window->peer = lmpi_rows_new(window->ranks, sizeof(*window->peer));
+    window->near_first = window->near_end = window->rank;
     window->shift = LMPI_SCATTERED;
     window->flavor = offer->flavor;
     window->model = MPI_WIN_UNIFIED;

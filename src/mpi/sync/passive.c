@@ -2,9 +2,10 @@
  *
  * Each rank has one lock for readers and a writer, which is fair (uccs_lock). MPI_Win_lock_all enters at once, as a reader, those of its node
  * whose memory the program may use by load and store: in a job on one node all, else those that it has reached (MPI_Win_shared_query
- * reaches a rank). Any other it enters with the first operation to that rank (window/peers.c, window/completion.h), so that it costs
- * messages to the ranks that are used alone. That one it enters as a guest, past writers in line: it holds other locks already, and such a writer
- * may wait for somebody who waits for those.
+ * reaches a rank). It enters them in the order of ranks, as all do: of two that each have a lock for which the other waits behind a writer, neither
+ * would go on. Any other it enters with the first operation to that rank (window/peers.c, window/completion.h), so that it costs messages to the
+ * ranks that are used alone. That one it enters as a guest, past writers in line: it holds other locks already, and such a writer may wait for
+ * somebody who waits for those.
  *
  * Operations on this node are done when their calls return; those to other nodes may still read or write the program's
  * buffers until a flush. */
@@ -119,7 +120,7 @@ static int lock_all(struct lmpi_window *window, int assert)
         return MPI_ERR_RMA_SYNC;
     for (int i = 0; i < window->ranks && lmpi_process.one_node; i++)
         (void)lmpi_target(window, i);
-    for (int i = lmpi_listed(window); i >= 0 && !unchecked; i = lmpi_listed_after(window, i))
+    for (int i = window->near_first; i < window->near_end && !unchecked; i++)
         if (window->peer[i].control)
             lmpi_lock_enter(&window->peer[i], UCCS_LOCK_SHARED);
     window->open = LMPI_OPEN_LOCK_ALL | (unchecked ? LMPI_OPEN_UNCHECKED : 0);

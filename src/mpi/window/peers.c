@@ -303,6 +303,10 @@ static const char *fill_rank(struct lmpi_window *window, int rank, int holder, c
     peer->at = told->at;
     peer->ids = told->ids;
     peer->endpoint = told->endpoint;
+    if (told->control && rank < window->near_first)
+        window->near_first = rank;
+    if (told->control && rank >= window->near_end)
+        window->near_end = rank + 1;
     __atomic_store_n(&peer->control, told->control, __ATOMIC_RELEASE); /* acquire: MPI_Win_lock */
     return reach_memory(window, rank, holder, record);
 }

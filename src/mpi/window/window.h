@@ -92,16 +92,17 @@ struct lmpi_window {
     uint32_t
         listed; /* 1 + the first rank of the list of those that may be open or have operations under way; 0: none */
     int ranks, rank;
-    int shift;            /* ranks in the world are those of the window and this; LMPI_SCATTERED: they are not */
-    uint8_t open;         /* LMPI_OPEN_FENCE, LMPI_OPEN_LOCK_ALL */
-    uint8_t kind;         /* LMPI_THREAD, LMPI_ORDERED */
-    uint8_t has_dups;     /* it has duplicates or windows of memory handles, or is one */
-    uint8_t of_memhandle; /* of a memory handle: it has one target, and no locks and epochs of its own */
-    uint8_t promised;     /* LATERAL_CHECK: accumulates are to be intrinsic */
-    uint8_t marked;       /* the program has named it or given it attributes */
-    uint8_t reserved;     /* there is room for it in this rank's table */
-    uint8_t has_remote;   /* a rank on another node has been reached */
-    int flavor;           /* MPI_WIN_FLAVOR_... */
+    int near_first, near_end; /* the ranks of this node that have been reached are among these */
+    int shift;                /* ranks in the world are those of the window and this; LMPI_SCATTERED: they are not */
+    uint8_t open;             /* LMPI_OPEN_FENCE, LMPI_OPEN_LOCK_ALL */
+    uint8_t kind;             /* LMPI_THREAD, LMPI_ORDERED */
+    uint8_t has_dups;         /* it has duplicates or windows of memory handles, or is one */
+    uint8_t of_memhandle;     /* of a memory handle: it has one target, and no locks and epochs of its own */
+    uint8_t promised;         /* LATERAL_CHECK: accumulates are to be intrinsic */
+    uint8_t marked;           /* the program has named it or given it attributes */
+    uint8_t reserved;         /* there is room for it in this rank's table */
+    uint8_t has_remote;       /* a rank on another node has been reached */
+    int flavor;               /* MPI_WIN_FLAVOR_... */
     int model;
     int unit; /* the attributes of this process */
     MPI_Aint bytes;
