@@ -25,6 +25,8 @@ DEPRECATED = """
 #define SHMEM_DEPRECATED_ __attribute__((deprecated))
 #endif
 #endif
+/* Overloads are inlined even without optimisation, so that mistakes are told at the program's line. */
+#define SHMEM_OVERLOAD_ static inline __attribute__((always_inline))
 """
 
 # C++ has no _Complex. std::complex has the same layout, and the functions take only pointers to it.
@@ -188,7 +190,7 @@ def overload(name, function, native=False):
     passed = ", ".join(passed_on(*param) if native else param[1] for param in function.params)
     mark = "SHMEM_DEPRECATED_ " if function.attributed else ""
     back = "" if function.result == "void" else "return "
-    return f"{mark}static inline {spell(function.result)} {name}({params}) {{ {back}{function.name}({passed}); }}\n"
+    return f"{mark}SHMEM_OVERLOAD_ {spell(function.result)} {name}({params}) {{ {back}{function.name}({passed}); }}\n"
 
 
 def overloads(generics, selves, functions):

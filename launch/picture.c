@@ -150,7 +150,7 @@ static void write_call(struct group *group, const char *name)
 /* Writes the outermost function of the library, and the place that called it. */
 static void find_call(struct group *group, const struct node_wait *wait, const struct maps *maps)
 {
-    struct code_location from = {0};
+    uint32_t outside = wait->depth;
     bool inside = false; /* some frame was of the library as a file of its own */
     snprintf(group->call, sizeof group->call, "a wait");
     for (uint32_t i = 0; i < wait->depth; i++) {
@@ -165,7 +165,14 @@ static void find_call(struct group *group, const struct node_wait *wait, const s
             continue;
         if (where_is_library_name(name))
             write_call(group, name);
-        from = i + 1 < wait->depth ? code_location_of(maps, wait->frames[i + 1]) : (struct code_location){0};
+        outside = i + 1;
+    }
+    struct code_location from = {0};
+    for (bool wrapper = true; wrapper && outside < wait->depth; outside++) {
+        uint64_t start;
+        from = code_location_of(maps, wait->frames[outside]);
+        const char *name = from.elf ? elf_function(from.elf, from.address - 1, &start) : NULL;
+        wrapper = name && where_is_wrapper_name(name);
     }
     location_line(from, group->where, sizeof group->where);
 }

@@ -48,7 +48,8 @@ static bool write_line(const char *line, char *text, size_t room)
 /* Headers of the system, and the library's own, are inlined into programs; their callers say more. */
 static bool is_of_program(const char *line)
 {
-    return strncmp(line, "/usr/", 5) != 0 && !strstr(line, "/uccs_classic.h:");
+    return strncmp(line, "/usr/", 5) != 0 && !strstr(line, "/uccs_classic.h:") && !strstr(line, "/shmem.h:") &&
+           !strstr(line, "/shmemx.h:");
 }
 
 static bool find_line(const char *path, uint64_t address, char *text, size_t room)
@@ -204,6 +205,12 @@ bool where_is_library_name(const char *name)
     return false;
 }
 
+/* Procedures of the module shmem, as gfortran and flang name them. */
+bool where_is_wrapper_name(const char *name)
+{
+    return strncmp(name, "__shmem_MOD_", 12) == 0 || strncmp(name, "_QMshmemP", 9) == 0;
+}
+
 struct search {
     uint64_t address;
     struct loaded *found;
@@ -235,6 +242,13 @@ static bool find_around(const void *address, struct loaded *found)
     return dl_iterate_phdr(note_around, &search) != 0;
 }
 
+static const char *function_at(const void *frame, struct loaded *file)
+{
+    uint64_t start;
+    const bool here = find_around(frame, file) && in_program((uint64_t)(uintptr_t)frame);
+    return here ? elf_function(elf_open(file->path), where_of(frame) - 1, &start) : NULL;
+}
+
 static bool is_of_library(const struct loaded *file)
 {
     const char *slash = strrchr(file->path, '/');
@@ -252,19 +266,21 @@ static bool is_of_libc(const struct loaded *file)
 /* Returns the index of the innermost frame outside of the library, whose file it stores; `depth`: there is none. */
 static int find_outside(void *const *frames, int depth, struct loaded *file)
 {
-    uint64_t start;
     int at = 0;
     while (at < depth && find_around(frames[at], file) && is_of_library(file))
         at++;
-    if (at || !depth)
-        return at < depth && find_around(frames[at], file) && !is_of_libc(file) ? at : depth;
-    for (int i = 0; i < depth; i++) { /* the library lies in the program: the frame behind its outermost function */
-        const bool here = find_around(frames[i], file) && in_program((uint64_t)(uintptr_t)frames[i]);
-        const char *name = here ? elf_function(elf_open(file->path), where_of(frames[i]) - 1, &start) : NULL;
+    const bool shared = at > 0;
+    for (int i = 0; i < depth && !shared;
+         i++) { /* the library lies in the program: the frame behind its outermost function */
+        const char *name = function_at(frames[i], file);
         if (name && where_is_library_name(name))
             at = i + 1;
     }
-    return at && at < depth && find_around(frames[at], file) ? at : depth;
+    if (!at)
+        return depth;
+    for (const char *name; at < depth && (name = function_at(frames[at], file)) && where_is_wrapper_name(name);)
+        at++;
+    return at < depth && find_around(frames[at], file) && !(shared && is_of_libc(file)) ? at : depth;
 }
 
 bool where_called(char *text, size_t room)

@@ -26,6 +26,8 @@ bool where_variable(const void *address, char *text, size_t room);
 
 /* Returns whether a function of this name is the library's: for programs that it is linked into statically. */
 bool where_is_library_name(const char *name);
+/* Returns whether it is one that is linked into every program of its language, between the program's lines and the library. */
+bool where_is_wrapper_name(const char *name);
 
 /* Source lines, by the addr2line, eu-addr2line or llvm-symbolizer that is in PATH. One thread at a time. */
 

@@ -104,6 +104,19 @@ CALLS = {"put_pe": "shmem_long_put: pe 77", "p_address": "shmem_long_p: dest 0x"
          "signal_pe": "shmem_long_put_signal: pe 8", "free": "shmem_free: ptr 0x", "clear": "shmem_clear_lock: lock 0x",
          "root": "shmem_long_broadcast: PE_root 5", "counter": "shmemx_ct_wait: ct 0x"}
 
+# Mistakes at line 5, in programs whose calls go through an overload or a procedure of the module.
+OTHERS = {"oshc++": ("cpp", ["-O0"], "#include <shmem.h>\nint main()\n{\n    shmem_init();\n    shmem_put((long *)8, (long *)8, 1, 77);\n}\n"),
+          "oshfort": ("f90", [], "program wrong\n  use shmem\n  integer, save :: there\n  call shmem_init()\n  call shmem_put(there, there, 1_8, 77)\nend program\n")}
+
+
+def other_languages(oshcc, folder, run):
+    for compiler, (ending, flags, text) in OTHERS.items():
+        source, program, way = pathlib.Path(folder, f"wrong.{ending}"), f"{folder}/wrong_{ending}", pathlib.Path(oshcc).with_name(compiler)
+        source.write_text(text)
+        if subprocess.run([way, "-g", *flags, source, "-o", program], check=False, capture_output=True).returncode and compiler == "oshfort":
+            continue                    # no Fortran compiler, or a build without the module
+        assert f": pe 77 is out of range, the job has PEs 0 to 1; called at wrong.{ending}:5\n" in run(program)[1], run(program)
+
 
 def main():
     oshrun, oshcc, *static = sys.argv[1:]
@@ -126,6 +139,7 @@ def main():
             names(what, text, program, what)
         if static or re.search("[ :]", oshrun): # nothing can be preloaded from such a path
             return
+        other_languages(oshcc, folder, run)
         names("signal_operation", "shmem_long_put_signal: sig_op: 99", "--check", program, "signal_operation")
         names("put_pe", "shmem_long_put: pe: 77", "--check", program, "put_pe")
         for call in ("malloc", "malloc_with_hints", "align", "calloc"):
