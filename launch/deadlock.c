@@ -62,6 +62,8 @@ static bool thread_stuck(const struct view *view, uint32_t index, const char *th
     const struct node_wait *wait = wait_of_thread(view, index, atoi(thread));
     if (!wait)
         return sleeps_until_woken(view->pids[index], thread) || is_our_thread(view->pids[index], thread);
+    if (wait->on.about == NODE_REASON_PES && wait->on.object == NODE_NO_TEAM)
+        return true;
     mix_value(seen, wait->since);
     mix_value(seen, atomic_load_relaxed(&wait->value));
     seen->looks += atomic_load_relaxed(&wait->looks);

@@ -140,6 +140,12 @@ char *death_take(int *status)
     return text;
 }
 
+void death_send(struct channel *above)
+{
+    if (kept)
+        channel_send(above, "dead %d %s\n", cause, kept);
+}
+
 bool death_is_kept(void)
 {
     return kept;

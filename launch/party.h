@@ -43,6 +43,8 @@ void party_add_silent(const struct parties *parties, bool root, struct picture *
 bool death_note(int status, const char *text);
 /* Returns the text of the death to tell of, once, and stores the job's exit status; null: none yet. The caller frees it. */
 char *death_take(int *status);
+/* Tells the node above of the one that is kept, if there is one. */
+void death_send(struct channel *above);
 /* True while one is kept that is not taken. */
 bool death_is_kept(void);
 void death_forget(void);

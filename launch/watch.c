@@ -43,7 +43,7 @@
 #define TICK_MS 50
 #define KILL_MS 500   /* between the request to end and SIGKILL */
 #define LEAVE_MS 2000 /* after the last PE: time to tell of it */
-#define DEATHS_MS 20  /* time in which PEs of a node end together */
+#define DEATHS_MS 20  /* time in which PEs of a node crash together */
 #define DEATH_NONE (-2)
 #define LOST_MS 3000 /* without a line of the node above */
 #define INFO_EXIT 8  /* PIDFD_INFO_EXIT */
@@ -63,7 +63,9 @@ static struct channel *above; /* null: this is the root, or there is none any mo
 static struct node_watch_start start;
 static const char *front_place;
 static bool is_root, ending;
-static int64_t kill_at, leave_at, tell_at, heard_at; /* 0: not set */
+static int64_t kill_at, leave_at, heard_at; /* 0: not set */
+static int first_dead = -1;                 /* the first PE that is not told of; -1: none */
+static int64_t tell_at;                     /* when it is told */
 
 /* ---- PEs ---- */
 
@@ -110,24 +112,12 @@ static char *describe_deaths(const struct set *pes, uint32_t index, int status)
     return text;
 }
 
-/* Returns how likely it is that a PE's end is the first of several: launchers end the others by SIGTERM or SIGKILL. 0: it has not ended. */
-static int cause_of(uint32_t index)
-{
-    const int status = watched[index].death;
-    if (status == DEATH_NONE || atomic_load_acquire(&view.crashes[index].state)) /* release: the PE */
-        return status == DEATH_NONE ? 0 : 4;
-    return status == SIGTERM ? 1 : status < 0 || status == SIGKILL ? 2 : 3;
-}
-
-/* Tells of the PEs that have ended without need, those that are likely to have ended first. */
+/* Tells of the PE that has ended first without need, and of those that have ended alike since. */
 static void tell_deaths(void)
 {
     struct set pes = set_make(view.node->total);
-    uint32_t first = 0;
-    tell_at = 0;
-    for (uint32_t i = 1; i < view.node->size; i++)
-        if (cause_of(i) > cause_of(first))
-            first = i;
+    const uint32_t first = (uint32_t)first_dead;
+    first_dead = -1;
     const int status = watched[first].death;
     for (uint32_t i = 0; i < view.node->size; i++)
         if (watched[i].death == status)
@@ -146,6 +136,26 @@ static void tell_deaths(void)
     set_free(&pes);
 }
 
+/* A launcher may end at once, with all that would be said later. So a death is told at once, but a crash while its PE waits for that. */
+static void note_death(uint32_t index, int status, int ms)
+{
+    if (watched[index].death != DEATH_NONE)
+        return;
+    watched[index].death = status;
+    if (first_dead >= 0)
+        return;
+    first_dead = (int)index;
+    tell_at = loop_now() + ms;
+}
+
+/* PEs that crash wait until they are told of (src/rte/crash.c), for each other, too. */
+static void look_for_crashes(void)
+{
+    for (uint32_t i = 0; atomic_load_acquire(&view.node->watch_crashed) && i < view.node->size; i++)
+        if (!ending && view.pids[i] && atomic_load_acquire(&view.crashes[i].state)) /* release: the PE */
+            note_death(i, view.crashes[i].signal, DEATHS_MS);
+}
+
 static void note_end(uint32_t index)
 {
     int status = status_of(view.pids[index]);
@@ -160,8 +170,7 @@ static void note_end(uint32_t index)
     leave_at = loop_now() + LEAVE_MS;
     if (told || ending || atomic_load_acquire(&view.node->pe[index].state) == NODE_FINALISED) /* release: the PE */
         return;
-    watched[index].death = status;
-    tell_at = tell_at ? tell_at : loop_now() + DEATHS_MS;
+    note_death(index, status, 0);
 }
 
 static void file_ready(struct loop_watch *watch)
@@ -348,7 +357,8 @@ static void look_at_all(void)
     channels_sweep();
     look_above();
     look_at_pes();
-    if (tell_at && loop_now() >= tell_at)
+    look_for_crashes();
+    if (first_dead >= 0 && loop_now() >= tell_at)
         tell_deaths();
     look_for_signal();
     if (atomic_load_relaxed(&view.node->watch_lost))
@@ -376,8 +386,9 @@ _Noreturn void watch_run(const char *front)
     close(1); /* the PE waits for it */
     channels_listen_here(accept_client);
     join_watchers();
-    while (alive || (leave_at && loop_now() < leave_at && (tell_at || root_is_busy()))) {
-        loop_turn(tell_at ? DEATHS_MS : TICK_MS);
+    while (alive ||
+           (leave_at && loop_now() < leave_at && (first_dead >= 0 || root_is_busy() || (above && !above->up)))) {
+        loop_turn(first_dead >= 0 ? DEATHS_MS : TICK_MS);
         look_at_all();
     }
     root_leave();

@@ -195,7 +195,7 @@ void root_note_death(int status, const char *text)
     if (!ended && !own.below && by_launcher && lost_at && loop_now() < lost_at + LOST_MS)
         tell_lost(-1);
     if (!ended && death_note(status, text) && own.below)
-        channel_send(own.above, "dead %d %s\n", status, text);
+        death_send(own.above);
 }
 
 void root_note_end(void)
@@ -440,6 +440,9 @@ void root_set_above(struct channel *above)
         channel_send(above, "stuck %d %u\n", (int)told_stuck, told_counted);
     if (missed)
         channel_send(above, "lost %u\n", missed - 1);
+    if (ended)
+        channel_send(above, "ends\n");
+    death_send(above);
 }
 
 void root_hear_above(char *line)

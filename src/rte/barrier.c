@@ -12,7 +12,7 @@ static bool sleep_and_tell(struct node *node, uint32_t seen, const struct timesp
                                   .start = (int32_t)node->first,
                                   .stride = 1,
                                   .size = (int32_t)node->size,
-                                  .object = UINT64_MAX, /* no team */
+                                  .object = NODE_NO_TEAM,
                                   .number = seen};
     uint64_t since = clock_nanoseconds();
     struct timespec soon = {.tv_sec = (time_t)((since + RTE_WAIT_RECORD_AFTER) / 1000000000),

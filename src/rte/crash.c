@@ -14,11 +14,13 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #define STACK_BYTES (64u << 10)
 #define CHILD_SECONDS 3
+#define TELL_TURNS 200  /* of 5 ms: time for the watcher to tell of a crash */
 #define LINE_BYTES 4096 /* the longest line of /proc/self/maps */
 
 static struct node_crash *crash; /* of this PE */
@@ -170,6 +172,18 @@ static void let_child_add_callers(const ucontext_t *context)
         ;
 }
 
+/* Once the process is dead, its launcher may end all at once. */
+static void wait_until_told(void)
+{
+    const struct timespec pause = {.tv_nsec = 5000000};
+    atomic_store_release(&rte.node->watch_crashed, 1); /* acquire: the watcher */
+    for (int turn = 0; turn < TELL_TURNS && atomic_load_relaxed(&rte.node->watcher); turn++) {
+        if (atomic_load_acquire(&rte.node->watch_end)) /* release: the watcher */
+            return;
+        nanosleep(&pause, NULL);
+    }
+}
+
 static void report_crash(const siginfo_t *info, const ucontext_t *context)
 {
     crash->signal = info->si_signo;
@@ -180,6 +194,7 @@ static void report_crash(const siginfo_t *info, const ucontext_t *context)
     atomic_store_release(&crash->depth, 1);
     atomic_store_release(&crash->state, 1); /* acquire: launch/report.c */
     let_child_add_callers(context);
+    wait_until_told();
 }
 
 /* A real fault happens again on return and then has its usual effect; a signal that was sent is raised again. */

@@ -7,10 +7,13 @@
  *
  * One lock guards the launcher's library, because some are not thread-safe. Any thread may call rte_get at any time,
  * also while another waits in a fence. */
+#include "base/clock.h"
 #include "base/log.h"
 #include "rte/backend.h"
 #include "rte/pack.h"
 #include "rte/rte.h"
+#include "rte/wait_record.h"
+#include "rte/watch.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -158,9 +161,19 @@ static int job_fence(int seconds)
         return !rte_node_barrier_within(seconds);
     if (rte.nodes == 1)
         return !rte_node_barrier();
+    static uint64_t meetings;
+    const struct node_wait_reason on = {.about = NODE_REASON_PES,
+                                        .stride = 1,
+                                        .size = rte.npes,
+                                        .object = NODE_NO_TEAM,
+                                        .number = ++meetings};
+    /* A launcher does not tell when a fence lasts, so a watched job, which may ask, leaves the record at once. */
+    const uint32_t record = rte_watch_is_wanted() ? rte_wait_record_begin(&on, 0, clock_nanoseconds(), 0, 0) : 0;
     atomic_fence_seqcst();
     int status = rte_backend_fence(seconds);
     atomic_fence_seqcst();
+    if (record)
+        rte_wait_record_end(record);
     return status;
 }
 

@@ -85,12 +85,14 @@ struct node {
 
     /* Where the node has a watcher (watch.c): its process; requests of a report, which PEs count (relaxed); 1 + the status with
      * which PEs shall end (release by the watcher, acquire in a PE's handler of the signal); 1: a PE has no such handler, since the
-     * program or its MPI has one of its own (relaxed); 1 + a PE of another node whose process is gone, as a PE has seen (relaxed). */
+     * program or its MPI has one of its own (relaxed); 1 + a PE of another node whose process is gone, as a PE has seen (relaxed); 1: a PE has
+     * crashed, and waits for watch_end (release by the PE, acquire by the watcher). */
     int32_t watcher;
     uint32_t watch_asked;
     uint32_t watch_end;
     uint32_t watch_deaf;
     uint32_t watch_lost;
+    uint32_t watch_crashed;
 
     /* Node PE 0 sets these between two node barriers; then they are constant. */
     cache_aligned uint64_t heap_at;
@@ -198,6 +200,7 @@ enum node_reason_kind {
     NODE_REASON_PES,         /* an act of each of some PEs, such as their arrival in a team's meeting */
 };
 
+#define NODE_NO_TEAM UINT64_MAX /* a barrier of start or end, in which a PE waits without a look */
 struct node_wait_reason {
     uint8_t about;        /* enum node_reason_kind */
     uint8_t kind;         /* VARIABLE: enum kind, an integer */
@@ -205,8 +208,9 @@ struct node_wait_reason {
     uint32_t may_end;     /* the waiter itself may end the wait, or act in it: a time limit, pollers of the program */
     int32_t start;        /* PES: the lowest */
     int32_t stride, size; /* PES: how far they are apart, and how many they are */
-    uint64_t object;      /* VARIABLE: its address in the waiting PE; PES: tells teams apart, the same at all members */
-    uint64_t number;      /* VARIABLE: the value waited for; PES: number of the meeting */
+    uint64_t
+        object; /* VARIABLE: its address in the waiting PE; PES: tells teams apart, the same at all members, or NODE_NO_TEAM */
+    uint64_t number; /* VARIABLE: the value waited for; PES: number of the meeting */
 };
 
 /* A wait that lasts. One thread of one PE writes it while it waits; anybody reads it: the launcher, or a person's

@@ -68,12 +68,13 @@ def test_limit_hydra():
 
 
 def test_kinds():
-    """A lock, a PE that computes, one that is stopped: each is told as what it is."""
+    """A lock, a PE that computes, one that is stopped, some in finalize: each is told as what it is."""
     limit = {"LATERAL_TIMEOUT": "3"}
     title = r"lateral: time limit of 3 s reached"
     tells(own("hydra", "locked", env=limit), 124, title, row("1", r"shmem_set_lock \(waits for PE 0\)", "locked"),
           row("0", r"shmem_long_wait_until\(flag == 7, is 0\)", "holder"), row("2,3", r"shmem_barrier_all \(2 of 4 have come\)", "end"))
     tells(own("hydra", "computes", env=limit), 124, title, r"^  PE 2 +is in no wait that lasts +hang\.c:\d+$", "^PEs 0,1,3 wait for PE 2$")
+    tells(own("hydra", "leaves", env=limit), 124, title, row("0,2,3", r"shmem_finalize \(3 of 4 have come\)", "leaves"), "^PEs 0,2,3 wait for PE 1;")
     tells(own("mpirun", "stops", env=limit), 124, title, row("3", "is stopped by a signal", "stops"), "^PEs 0-2 wait for PE 3$")
 
 
@@ -185,10 +186,11 @@ def test_dies_hydra():
 
 
 def crashes(launcher):
-    """A crash on another host is told with its source line, and not the end of those that the launcher ends for it."""
-    result = handed(launcher, program("hosts_hang"), "crashes")
-    tells(result, 128 + signal.SIGSEGV, r"oshrun: PE 2 \(pid \d+, hosts_hang\) on host h2 was killed by signal 11",
-          r"^  PE 2 died of signal 11 \(Segmentation fault\): nothing is mapped at address 0x0$", rf"^    crashes +{line('crashes')}$")
+    """A crash on another host is told with its source line, and not the end of those that the launcher ends for it; Hydra has a status of its own."""
+    result, own_line = handed(launcher, program("hosts_hang"), "crashes"), own(launcher, "crashes", env={"LATERAL_TIMEOUT": "0"})
+    for told, status in ((result, 128 + signal.SIGSEGV), (own_line, 128 + signal.SIGSEGV if launcher == "mpirun" else own_line.status)):
+        tells(told, status, r"PE 2 \(pid \d+, hosts_hang\) on host h2 was killed by signal 11",
+              r"^  PE 2 died of signal 11 \(Segmentation fault\): nothing is mapped at address 0x0$", rf"^    crashes +{line('crashes')}$")
 
 
 rows(globals(), "crashes", crashes, mpirun="mpirun", hydra="hydra")

@@ -59,13 +59,21 @@ static void crashes(void)
         *(volatile int *)0 = 1; /* crashes */
 }
 
+static void leaves(void)
+{
+    if (me == 1)
+        return;
+    shmem_finalize(); /* leaves */
+    exit(0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*call)(void);
-    } ways[] = {{"all", all},     {"one", one},   {"locked", locked},  {"computes", computes},
-                {"stops", stops}, {"dies", dies}, {"crashes", crashes}};
+    } ways[] = {{"all", all},     {"one", one},   {"locked", locked},   {"computes", computes},
+                {"stops", stops}, {"dies", dies}, {"crashes", crashes}, {"leaves", leaves}};
     shmem_init();
     me = shmem_my_pe();
     shmem_barrier_all();

@@ -211,7 +211,7 @@ static void no_way(void)
     if (child == 0) {
         CHECK(dup2(said, STDERR_FILENO) >= 0);
         uccs_keepalive_connect(1, &there);
-        serve(200);
+        serve(1300);
         _exit(0);
     }
     CHECK(waitpid(child, &status, 0) == child && status == 0);

@@ -41,6 +41,7 @@
 #define GOODBYE 'e' /* the job ends; its launcher knows */
 #define PENDING 32  /* connections that have not passed the handshake, at most; each for PENDING_SECONDS */
 #define PENDING_SECONDS 2
+#define UNWATCHED_SECONDS 1
 
 struct connection {
     int fd, pe;                         /* fd -1: it is not up */
@@ -55,6 +56,8 @@ static struct connection *connections;
 static struct listener listener = {.fd = -1, .timer = -1};
 static struct routes here; /* of this PE */
 static int events = -1, patience;
+static int unwatched = -1; /* a PE that cannot be called, until that is told */
+static uint64_t unwatched_since;
 static uint32_t ends_expected; /* release: uccs_keepalive_expect_end; acquire: receive_word */
 
 static void set_keepalive(int fd)
@@ -101,16 +104,25 @@ static void end_dialer(struct connection *connection)
     connection->dialer = 0;
 }
 
-/* A job goes on without the connection. The first time, a line tells the user that the loss of a host may be noticed late. */
-static void warn_unwatched(int pe)
+/* A job goes on without the connection. The first time, a line tells the user that the loss of a host may be noticed late; not at once, as
+ * a PE that has just died cannot be called either, and its job ends. */
+static void note_unwatched(int pe)
 {
-    static bool told;
-    if (!told && !uccs_end_noted() && !atomic_load_acquire(&ends_expected)) /* release: uccs_keepalive_expect_end */
+    if (!unwatched_since)
+        unwatched = pe;
+    unwatched_since = unwatched_since ? unwatched_since : clock_nanoseconds();
+}
+
+static void warn_unwatched(void)
+{
+    if (unwatched < 0 || clock_nanoseconds() < unwatched_since + UNWATCHED_SECONDS * CLOCK_SECOND)
+        return;
+    if (!uccs_end_noted() && !atomic_load_acquire(&ends_expected)) /* release: uccs_keepalive_expect_end */
         log_line(
             "PE %d cannot be called, so the end of its host may be noticed late, by launcher and transport alone; is a port "
             "closed between the hosts? LATERAL_INTERFACE names another network",
-            pe);
-    told = true;
+            unwatched);
+    unwatched = -1;
 }
 
 static void judge_dialer(struct connection *connection)
@@ -125,7 +137,7 @@ static void judge_dialer(struct connection *connection)
         end_dialer(connection);
         break;
     case DIALER_CROSSED:
-    case DIALER_FAILED: warn_unwatched(connection->pe); end_dialer(connection);
+    case DIALER_FAILED: note_unwatched(connection->pe); end_dialer(connection);
     }
 }
 
@@ -282,6 +294,7 @@ void uccs_keepalive_poll(void)
     int count = epoll_wait(events, ready, sizeof ready / sizeof *ready, 0);
     for (int i = 0; i < count; i++)
         handle_event(ready[i].data.ptr);
+    warn_unwatched();
     pthread_mutex_unlock(&lock);
 }
 
@@ -310,6 +323,8 @@ int uccs_keepalive_open(struct routes *mine)
     here = *mine = (struct routes){0};
     patience = (int)env_number(ENV_PEER_TIMEOUT);
     ends_expected = 0;
+    unwatched = -1;
+    unwatched_since = 0;
     uccs_end_forget();
     if (rte.nodes == 1)
         return 0;
