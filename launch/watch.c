@@ -112,30 +112,6 @@ static char *describe_deaths(const struct set *pes, uint32_t index, int status)
     return text;
 }
 
-/* Tells of the PE that has ended first without need, and of those that have ended alike since. */
-static void tell_deaths(void)
-{
-    struct set pes = set_make(view.node->total);
-    const uint32_t first = (uint32_t)first_dead;
-    first_dead = -1;
-    const int status = watched[first].death;
-    for (uint32_t i = 0; i < view.node->size; i++)
-        if (watched[i].death == status)
-            set_add(&pes, node_pe_number(view.node, i));
-    char *line = describe_deaths(&pes, first, status);
-    say_collect();
-    say_more("%s", line);
-    if (atomic_load_acquire(&view.crashes[first].state)) /* release: the PE */
-        crash_print(&view);
-    char *text = say_collected();
-    for (char *end = text; (end = strchr(end, '\n'));)
-        *end = end[1] ? '\x1f' : 0;
-    root_note_death(status < 0 ? SIGKILL : status, text);
-    free(text);
-    free(line);
-    set_free(&pes);
-}
-
 /* A launcher may end at once, with all that would be said later. So a death is told at once, but a crash while its PE waits for that. */
 static void note_death(uint32_t index, int status, int ms)
 {
@@ -171,6 +147,33 @@ static void note_end(uint32_t index)
     if (told || ending || atomic_load_acquire(&view.node->pe[index].state) == NODE_FINALISED) /* release: the PE */
         return;
     note_death(index, status, 0);
+}
+
+/* Tells of the PE that has ended first without need, and of those that have ended alike since. */
+static void tell_deaths(void)
+{
+    struct set pes = set_make(view.node->total);
+    const uint32_t first = (uint32_t)first_dead;
+    const int status = watched[first].death;
+    for (uint32_t i = 0; i < view.node->size; i++) /* events of those that a launcher has killed may come first */
+        if (view.pids[i] && (status_of(view.pids[i]) >= 0 || kill(view.pids[i], 0) != 0))
+            note_end(i);
+    first_dead = -1;
+    for (uint32_t i = 0; i < view.node->size; i++)
+        if (watched[i].death == status)
+            set_add(&pes, node_pe_number(view.node, i));
+    char *line = describe_deaths(&pes, first, status);
+    say_collect();
+    say_more("%s", line);
+    if (atomic_load_acquire(&view.crashes[first].state)) /* release: the PE */
+        crash_print(&view);
+    char *text = say_collected();
+    for (char *end = text; (end = strchr(end, '\n'));)
+        *end = end[1] ? '\x1f' : 0;
+    root_note_death(status < 0 ? SIGKILL : status, text);
+    free(text);
+    free(line);
+    set_free(&pes);
 }
 
 static void file_ready(struct loop_watch *watch)
