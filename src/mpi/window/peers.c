@@ -222,7 +222,7 @@ static uccs_endpoint_t endpoint_along(const struct lmpi_window *window, int worl
     return lmpi_endpoint_along(lmpi_process.one_node ? 0 : window->kind, world);
 }
 
-/* Fills the row of a target but `bytes`. The memory of `holder` holds its bytes, from where the holder's begin. */
+/* Fills the row of a target but `bytes`; a row that failed has no endpoint. The memory of `holder` holds its bytes, from where the holder's begin. */
 static const char *reach_memory(struct lmpi_window *window, int rank, int holder, const struct lmpi_record *record)
 {
     struct lmpi_target *target = &window->target[rank], *held = &window->target[holder];
@@ -234,14 +234,14 @@ static const char *reach_memory(struct lmpi_window *window, int rank, int holder
                                             : import_memory(&record->memory);
     if (holder == rank && record->memory.length && !target->memory)
         return "the memory of a rank cannot be reached";
+    char *near = address_of(target->memory);
+    if (window->flavor == MPI_WIN_FLAVOR_SHARED && !near)
+        return "not all ranks are on one node";
     if (!(target->endpoint = endpoint_along(window, window->peer[holder].world)))
         return "no memory";
-    char *near = address_of(target->memory);
     target->local = window->peer[holder].control != 0;
     window->has_remote |= !target->local;
     target->ranged = target->local && window->flavor == MPI_WIN_FLAVOR_DYNAMIC;
-    if (window->flavor == MPI_WIN_FLAVOR_SHARED && !near)
-        return "not all ranks are on one node";
     target->near = near ? near + target->offset : 0;
     if (rank == window->rank && window->flavor != MPI_WIN_FLAVOR_SHARED)
         target->near = window->base;
