@@ -170,13 +170,14 @@ bool stats_inside(void)
 
 void *stats_enter(struct stats_call *call, struct stats_site *site, const void *from)
 {
+    void *next = stats_behind(site); /* before the time is taken */
     *call = (struct stats_call){.name = site->name, .from = from};
     if (__atomic_load_n(&counts, __ATOMIC_ACQUIRE)) { /* release: stats_begin */
         (self ? self : take_thread())->depth++;
         self->from = from;
         call->begin = stats_now();
     }
-    return stats_behind(site);
+    return next;
 }
 
 void stats_leave(struct stats_call *call, enum stats_kind kind, int pe, size_t bytes, const void *object, size_t room)

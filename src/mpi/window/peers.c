@@ -222,7 +222,8 @@ static uccs_endpoint_t endpoint_along(const struct lmpi_window *window, int worl
     return lmpi_endpoint_along(lmpi_process.one_node ? 0 : window->kind, world);
 }
 
-/* Fills the row of a target but `bytes`; a row that failed has no endpoint. The memory of `holder` holds its bytes, from where the holder's begin. */
+/* Fills the row of a target but `bytes`; one that failed has no endpoint. The memory of `holder` holds its bytes, from where the
+ * holder's begin. */
 static const char *reach_memory(struct lmpi_window *window, int rank, int holder, const struct lmpi_record *record)
 {
     struct lmpi_target *target = &window->target[rank], *held = &window->target[holder];
