@@ -101,7 +101,7 @@ static bool is_signal(const char *call, struct proto_notify *with, const uint64_
         return false;
     }
     *with = (struct proto_notify){.what = sig_op == SHMEM_SIGNAL_ADD ? PROTO_SIGNAL_ADD : PROTO_SIGNAL_SET,
-                                  .place = lat_remote_address(call, "sig_addr", sig_addr, pe),
+                                  .place = lat_remote_word(call, "sig_addr", sig_addr, sizeof *sig_addr, pe),
                                   .value = signal};
     return true;
 }

@@ -154,6 +154,13 @@ struct proto_address lat_remote_address(const char *call, const char *argument, 
     return place;
 }
 
+struct proto_address lat_remote_word(const char *call, const char *argument, const void *addr, size_t size, int pe)
+{
+    if (lat_unlikely((uintptr_t)addr % size))
+        lat_fail(call, "%s %p is not aligned to the %zu bytes of its type", argument, addr, size);
+    return lat_remote_address(call, argument, addr, pe);
+}
+
 bool lat_moves_nothing(const char *call, size_t bytes, int pe)
 {
     lat_require(call);

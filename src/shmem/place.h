@@ -25,6 +25,9 @@ void *lat_resolve(const char *call, const char *argument, const void *addr, int 
 /* Returns the segment and offset of my symmetric address, for a peer on another node. */
 struct proto_address lat_remote_address(const char *call, const char *argument, const void *addr, int pe);
 
+/* The same for a signal or the object of an atomic, which must be aligned. */
+struct proto_address lat_remote_word(const char *call, const char *argument, const void *addr, size_t size, int pe);
+
 /* Returns true when there are no bytes to move and the PE exists; such a call may pass any address. */
 bool lat_moves_nothing(const char *call, size_t bytes, int pe);
 

@@ -151,7 +151,7 @@ static bool is_adapters(const void *dest, int pe)
 static lat_hot void issue_atomic(const char *call, struct proto_op *op, const void *dest)
 {
     lat_require(call);
-    op->at = lat_remote_address(call, argument_of(op->atomic->what), dest, op->pe);
+    op->at = lat_remote_word(call, argument_of(op->atomic->what), dest, op->atomic->size, op->pe);
     (void)proto_rma_or_end(op);
 }
 

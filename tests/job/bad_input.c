@@ -69,6 +69,10 @@
  * case: ctx_destroyed_twice
  * args: ctx_destroyed_twice
  * fails: ^lateral: PE 1: shmem_ctx_destroy: ctx 0x[0-9a-f]+ was destroyed, or its team was
+ * case: odd_far
+ * args: odd_far
+ * env: LATERAL_NODE_SIZE=1
+ * fails: ^lateral: PE 1: shmem_long_atomic_inc: dest 0x[0-9a-f]+ is not aligned to the 8 bytes
  * case: lock_not_set
  * args: lock_not_set
  * fails: ^lateral: PE 1: shmem_clear_lock: lock 0x[0-9a-f]+ \(word\) is not set by this PE
@@ -121,6 +125,8 @@ static void mistake(const char *what, char *block)
         shmem_ctx_long_p(destroyed(), &word, 1, 0);
     else if (!strcmp(what, "ctx_destroyed_twice"))
         shmem_ctx_destroy(destroyed());
+    else if (!strcmp(what, "odd_far"))
+        shmem_long_atomic_inc((long *)(block + 4), 0);
     else if (!strcmp(what, "lock_not_set"))
         shmem_clear_lock(&word);
 }
