@@ -12,7 +12,7 @@ struct party {
     char host[64];
     enum { QUIET, ASKED, BUSY, SEEN } state;
     bool left;        /* it has ended, as its PEs have */
-    enum stuck stuck; /* of this node and those below it, which are so many */
+    enum stuck stuck; /* of this node and those below it, `counted` in all */
     uint32_t counted;
 };
 

@@ -39,7 +39,7 @@ struct picture {
     size_t stacks;
 };
 
-/* Makes an empty picture of a job of so many PEs. */
+/* Makes an empty picture of a job of `total` PEs. */
 struct picture picture_make(uint32_t total);
 void picture_free(struct picture *picture);
 

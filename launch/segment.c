@@ -45,7 +45,7 @@ static int make_parent_pipe(void)
     return pipe2(ends, O_CLOEXEC) == 0 ? move_up(ends[0]) : -1;
 }
 
-/* The file has the memory of so many PEs. Returns false with errno on failure. */
+/* The file has the memory of `pes` PEs. Returns false with errno on failure. */
 static bool view_map(struct view *view, int fd, uint32_t pes, int protection)
 {
     void *head = mmap(NULL, node_groups_at(pes), protection, MAP_SHARED, fd, 0);

@@ -28,7 +28,7 @@ _Noreturn void watch_run(const char *front);
 void root_start(const struct root *root);
 /* Accepts the watchers of the other nodes, with the key of the job. Returns the routes to this process. */
 struct routes root_listen(void);
-/* The job has so many nodes; this one is the root if its number is 0. Then its time limit begins now, and `front` is where an oshrun
+/* The job has `nodes` nodes; this one is the root if its number is 0. Then its time limit begins now, and `front` is where an oshrun
  * listens, or empty. */
 void root_join(uint32_t nodes, uint32_t number, const char *front);
 /* Has this node above from now on, which is told of this one; null: none. */

@@ -13,7 +13,7 @@
 /* Returns the number of typing mistakes between two words of at most MEANT_BYTES bytes each; more than any word has when
  * one is longer. */
 unsigned meant_distance(const char *one, size_t one_bytes, const char *other, size_t other_bytes);
-/* Returns how many mistakes a word of so many bytes may have: none below 4, then 1 for 4 to 7 and 2 for longer ones. */
+/* Returns how many mistakes a word of `bytes` bytes may have: none below 4, then 1 for 4 to 7 and 2 for longer ones. */
 unsigned meant_mistakes(size_t bytes);
 
 /* Returns the name of a variable that the text NAME=VALUE (or NAME) means, when the name begins with LATERAL_, SHMEM_ or

@@ -145,7 +145,7 @@ struct transport {
     /* `to` and `from` are addresses in the peer's process, within the memory of the key. */
     enum transport_status (*put)(void *peer, void *key, uint64_t to, const void *source, size_t bytes, void *token);
     enum transport_status (*get)(void *peer, void *key, uint64_t from, void *dest, size_t bytes, void *token);
-    /* Returns the atomics that the connection has for words of so many bytes, a bit (1 << enum transport_atomic) for each. Like
+    /* Returns the atomics that the connection has for words of `bytes` bytes, a bit (1 << enum transport_atomic) for each. Like
      * `able`, 0 while the connection is under way. */
     unsigned (*atomics)(void *peer, size_t bytes);
     /* Does an atomic on an aligned word in the memory of the key. `word` must stay until the end. `old` gets the old value;

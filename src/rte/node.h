@@ -215,7 +215,7 @@ struct node_wait_reason {
 
 /* A wait that lasts. One thread of one PE writes it while it waits; anybody reads it: the launcher, or a person's
  * oshrun --status. The waiter may write anew what it waits for; `version` is odd meanwhile. */
-#define NODE_WAITS 16 /* one PE has room for so many; more of its threads leave no record */
+#define NODE_WAITS 16 /* of a PE; when more of its threads wait, the others leave no record */
 #define NODE_WAIT_FRAMES 26
 #define NODE_WAIT_TEXT 48
 struct node_wait {

@@ -31,12 +31,12 @@ struct proto_address lat_remote_word(const char *call, const char *argument, con
 /* Returns true when there are no bytes to move and the PE exists; such a call may pass any address. */
 bool lat_moves_nothing(const char *call, size_t bytes, int pe);
 
-/* No process addresses so many bytes. So many for each of 65,536 PEs do not wrap either. */
+/* More than a process addresses. 65,536 times as many, one such piece for each of as many PEs, do not wrap either. */
 #define LAT_BYTES_MOST ((size_t)1 << 47)
 
 _Noreturn void lat_fail_bytes(const char *call, size_t nelems, size_t size);
 
-/* Returns the bytes of so many elements. Hot callers know `size` when they are compiled. */
+/* Returns the bytes of `nelems` elements. Hot callers know `size` when they are compiled. */
 static inline size_t lat_bytes(const char *call, size_t nelems, size_t size)
 {
     if (lat_unlikely(nelems > LAT_BYTES_MOST / size))
@@ -44,7 +44,7 @@ static inline size_t lat_bytes(const char *call, size_t nelems, size_t size)
     return nelems * size;
 }
 
-/* Ends the job unless so many elements or blocks, `stride` elements apart, are within such a distance of the first. */
+/* Ends the job unless the last of `count` elements or blocks, `stride` elements apart, is within LAT_BYTES_MOST of the first. */
 void lat_require_span(const char *call, ptrdiff_t stride, size_t count, size_t size);
 
 /* The same for elements of each block of an alltoalls, dst and sst elements apart, and for their bytes. */

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define FLAG_BYTES 512 /* somebody may wait for a word of a put of at most so many bytes */
+#define FLAG_BYTES 512 /* somebody may wait for a word of a put of at most this size */
 #define LATER 16
 
 static struct race_access access_of(const struct race_call *call, enum race_way way, unsigned flags, uint32_t event)

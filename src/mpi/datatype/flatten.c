@@ -296,7 +296,7 @@ static void add_any(struct draft *draft, const struct lmpi_contents *c)
     }
 }
 
-/* Returns true for a real of so many digits that C's long double has no room for them. MPI_UNDEFINED is a negative number. */
+/* Returns true for a real of more digits than C's long double has. MPI_UNDEFINED is a negative number. */
 static bool is_quad(MPI_Datatype type)
 {
     struct lmpi_contents contents;

@@ -44,9 +44,9 @@ struct message {
 _Static_assert(offsetof(struct message, own) == offsetof(struct message, head) + sizeof(struct head),
                "they leave as one");
 
-/* Returns a message with a place for so many bytes behind its head; null without memory. */
+/* Returns a message with a place for `own` bytes behind its head; null without memory. */
 struct message *ofi_message_new(struct peer *peer, enum kind kind, size_t header_bytes, size_t own);
-/* Numbers a message and starts it. It needs credit for so many bytes. */
+/* Numbers a message and starts it. It needs credit for `bytes` bytes. */
 void ofi_message_start(struct message *message, size_t bytes);
 
 /* Sends a message that needs no credit. Returns 0; -1 without memory. */

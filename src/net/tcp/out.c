@@ -107,7 +107,7 @@ enum transport_status tcp_send(void *to, const void *header, size_t header_bytes
     return sent < 0 ? TRANSPORT_FAILED : queue_out(peer, &out, (size_t)sent);
 }
 
-/* Takes off the messages that have left with so many bytes of the queue. Returns their number. An event may queue more. */
+/* Takes off the messages that have left with the first `sent` bytes of the queue. Returns their number. An event may queue more. */
 static int take_sent(struct peer *peer, size_t sent)
 {
     int count = 0;

@@ -27,7 +27,7 @@ struct wrapper {
     const struct transport_events *events;
     int me;
     uint64_t seed;
-    uint32_t hold, steps; /* percent of what is held back; for at most so many calls of progress */
+    uint32_t hold, steps; /* percent of what is held back; for at most `steps` calls of progress */
     struct wrapper_worker *workers;
 };
 extern struct wrapper wrapper; /* of this module */
@@ -42,9 +42,9 @@ bool wrapper_number(const char *value, uint64_t *number);
  * of the wrapper. Returns null, or the reason why it cannot (static storage). One thread. */
 const char *wrapper_open(const char *name, const struct transport_events *to, const struct transport_events *own,
                          int pe, int npes);
-/* Opens a worker of so many bytes. Returns null and stores it, or returns a reason. */
+/* Opens a worker of `bytes` bytes. Returns null and stores it, or returns a reason. */
 const char *wrapper_worker_open(void *owner, size_t bytes, void **made);
-/* Connects. Returns a peer of so many bytes; null when that is impossible. */
+/* Connects. Returns a peer of `bytes` bytes; null when that is impossible. */
 void *wrapper_connect(void *worker, int pe, const void *address, size_t address_bytes, size_t bytes);
 
 uint64_t wrapper_random(struct wrapper_worker *worker);

@@ -100,7 +100,7 @@ static uint64_t take_credit(struct flow *flow, uint32_t which, size_t bytes)
     return number;
 }
 
-/* Returns false when the flow has not sent so many. */
+/* Returns false when the flow has sent fewer. */
 static bool give_credit(struct flow *flow, uint32_t messages, uint64_t bytes)
 {
     pthread_mutex_lock(&flow->lock);

@@ -255,7 +255,7 @@ static bool is_result(const struct rail *rail, int stage)
     return stage > rail->partners.rounds;
 }
 
-/* The elements of a piece that this rail has folded after so many rounds: those that both partners of the next round have. */
+/* The elements of a piece that this rail has folded after `rounds` rounds: those that both partners of the next round have. */
 static void part_after(const struct rail *rail, size_t piece, int rounds, size_t *from, size_t *to)
 {
     *from = piece * rail->piece;

@@ -97,7 +97,7 @@ static unwatched long map_fresh(void *at, size_t bytes, int protection)
     return syscall(SYS_mmap, at, bytes, protection, flags, -1, 0L);
 }
 
-/* Returns the address of the copy with so many bytes, or -1 with errno set. */
+/* Returns the address of the copy with `bytes` bytes, or -1 with errno set. */
 static unwatched long grow_copy(long copy, size_t had, size_t bytes)
 {
     return had ? syscall(SYS_mremap, copy, had, bytes, MREMAP_MAYMOVE) : map_fresh(NULL, bytes, PROT_READ | PROT_WRITE);

@@ -137,7 +137,7 @@ static ino_t file; /* the number of their file, which tells a descriptor that th
 /* Whether this process has an MPI. Nothing calls it. */
 extern int MPI_Init(int *argc, char ***argv) __attribute__((weak));
 
-/* Grows a file to so many bytes, unless it is larger. A limit that forbids it would be told by a deadly signal. Returns 0
+/* Grows a file to `bytes` bytes, unless it is larger. A limit that forbids it would be told by a deadly signal. Returns 0
  * or an errno value. */
 static int grow_file(int fd, uint64_t bytes)
 {

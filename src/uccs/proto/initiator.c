@@ -133,7 +133,7 @@ struct call {
     uint32_t flag;
 };
 
-/* Begins a message whose answer brings so many bytes to the destination. The answer to a nonblocking operation completes its requests
+/* Begins a message whose answer brings `bytes` bytes to the destination. The answer to a nonblocking operation completes its requests
  * and frees the pending request. */
 static bool begin_ask(const struct proto_op *op, enum proto_wire_kind kind, size_t bytes, struct call *call)
 {
@@ -164,7 +164,7 @@ static bool begin_ask(const struct proto_op *op, enum proto_wire_kind kind, size
     return true;
 }
 
-/* Begins the message of an operation, with notifications behind its data; its answer, when it `fetches`, brings so many bytes.
+/* Begins the message of an operation, with notifications behind its data; its answer, when it `fetches`, brings `bytes` bytes.
  * Returns false without memory, after it has freed the payload. */
 static lat_hot bool begin_call(const struct proto_op *op, enum proto_wire_kind kind, bool fetches, size_t bytes,
                                struct call *call)

@@ -330,7 +330,7 @@ static inline void proto_take_fence(struct proto_peer *peer)
         proto_take_fence_slow(peer);
 }
 
-/* Ends a claim once so many puts to the peer are in place. */
+/* Ends a claim once `number` puts to the peer are in place. */
 void proto_claim_until(struct proto_peer *peer, struct uccs_import *use, uint64_t number);
 /* Does so for all puts of the worker, when the worker has been asked to (`lands`). */
 void proto_land_wanted(struct proto_worker *worker);

@@ -75,7 +75,7 @@ struct proto_worker *proto_service_worker(void);
 /* How an operation goes: by a message that the target applies; by a put or get of the transport, when it can now and the
  * memory has a key; or the data so and a message behind it, which tells the target; or a put that the network counts. */
 enum proto_path { PROTO_BY_MESSAGE, PROTO_DIRECT, PROTO_DIRECT_NOTIFY, PROTO_DIRECT_COUNT };
-#define PROTO_PIECE ((uint64_t)16 << 20) /* memory gets keys in pieces of so many bytes */
+#define PROTO_PIECE ((uint64_t)16 << 20) /* bytes of a piece of memory with one key */
 
 /* Every token that the transport gets begins with this. */
 struct proto_sent_token {
@@ -100,7 +100,7 @@ struct proto_send {
     struct proto_issue_log *log;     /* notes the message; may be null */
     struct proto_log_peer *log_peer; /* counts the message while its data is not copied; may be null */
     void *into;                      /* of a get that may go PROTO_DIRECT: where the data goes */
-    uint64_t puts;                   /* it stays here until so many puts to the peer are in place (hold_back.c) */
+    uint64_t puts;                   /* the puts to the peer that must be in place before it leaves (hold_back.c) */
     struct proto_send *next;
     uint8_t way; /* enum proto_path: the best for it */
     bool

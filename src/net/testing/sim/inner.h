@@ -7,7 +7,7 @@
  *
  * It keeps the promises of transport.h about one-sided operations and no others. The source of a put is free long before
  * the data is at the target; operations overtake each other; a key does not work any more once its memory is withdrawn,
- * and the adapter shares only so many pieces of memory. Its atomics are a read and a write, which the adapter of the
+ * and the adapter shares a limited number of pieces of memory. Its atomics are a read and a write, which the adapter of the
  * target does one after the other; the processor may change the word in between.
  *
  * Threads: transport.h. Everything of a worker is under its lock; `step` counts the calls of its progress. */
