@@ -249,10 +249,11 @@ static const char *function_at(const void *frame, struct loaded *file)
     return here ? elf_function(elf_open(file->path), where_of(frame) - 1, &start) : NULL;
 }
 
+/* An MPI's library is one: calls from Fortran come through it. */
 static bool is_of_library(const struct loaded *file)
 {
-    const char *slash = strrchr(file->path, '/');
-    return strncmp(slash ? slash + 1 : file->path, "liblateral", 10) == 0;
+    const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
+    return strncmp(name, "liblateral", 10) == 0 || strncmp(name, "libmpi", 6) == 0;
 }
 
 /* The library's own threads, and what runs at exit, are called by libc: no line of the program has called there. */

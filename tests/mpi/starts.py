@@ -87,7 +87,7 @@ def main():
     assert status == 0 and "PASS\n" in words, f"no rank can start: status {status}\n{words}"
 
     status, words, _ = job(mpirun, [[front, program, "wrong"]] * 2, environment)
-    assert status != 0 and re.search(r"lateral-mpi: rank [01]: MPI_Put on window 'halo': ", words), words
+    assert status != 0 and re.search(r"lateral-mpi: rank [01]: MPI_Put on window 'halo': .*; called at \w+\.c:\d+", words), words
 
     status, words, _ = job(mpirun, [[front, program, "unit"]] * 2, environment)
     assert status != 0 and re.search(r"lateral-mpi: rank [01]: MPI_Win_create on communicator MPI_COMM_WORLD: ", words), words

@@ -1,4 +1,5 @@
 /* Errors go through the window's handler, which the handle window holds. */
+#include "base/where.h"
 #include "mpi/core/process.h"
 #include "mpi/window/window.h"
 
@@ -8,11 +9,12 @@
 /* The MPI's own message would name the call of the error handler alone. */
 static void log_fatal(const char *call, const char *kind, const char *name, int class)
 {
-    char text[MPI_MAX_ERROR_STRING] = "";
+    char text[MPI_MAX_ERROR_STRING] = "", place[160];
     int length = 0;
     PMPI_Error_string(class, text, &length);
     lmpi_process.aborting = true;
-    lmpi_log("%s on %s %s: %s", call, kind, name, text);
+    const bool tell = where_called(place, sizeof place);
+    lmpi_log("%s on %s %s: %s%s%s", call, kind, name, text, tell ? "; called at " : "", tell ? place : "");
 }
 
 static bool is_fatal(MPI_Errhandler handler)
