@@ -24,7 +24,7 @@ table {{ border-collapse: collapse }} td, th {{ padding: .15em .6em; text-align:
 td.text, th.text {{ text-align: left }} .wide {{ overflow-x: auto }} svg {{ display: block }} svg text {{ font: 11px system-ui, sans-serif; fill: var(--text) }}
 h2 {{ margin-top: 1.6em }} .move {{ fill: var(--move) }} .wait {{ fill: var(--wait) }} [data-waits] {{ fill: var(--both) }} .cell {{ fill: var(--move) }} .none {{ fill: var(--none) }}
 #names {{ flex: none; width: 7.5em }} #bars {{ flex: 1; min-width: 0; height: 100%; cursor: grab; touch-action: none }} #timeline {{ display: flex }}
-#ticks {{ display: flex; justify-content: space-between; margin-left: 7.5em; font-size: 12px }} .folded {{ cursor: pointer; text-decoration: underline }}
+#ticks {{ position: relative; height: 1.4em; margin-left: 7.5em }} #ticks span {{ position: absolute; font-size: 12px; transform: translateX(-50%); white-space: nowrap }} .folded {{ cursor: pointer; text-decoration: underline }}
 line {{ stroke: var(--text); stroke-width: 1; vector-effect: non-scaling-stroke }} .head {{ stroke-width: 5; stroke-linecap: round }} button {{ font: inherit }}
 @media (max-width: 40em) {{ body {{ padding: 0 .5em; font-size: 13px }} td, th {{ padding: .1em .3em }} #names {{ width: 5.5em }} #ticks {{ margin-left: 5.5em }} }}
 </style></head><body><h1>{title}</h1>
@@ -43,7 +43,10 @@ let from = 0, width = span, height = 0;
 function show() {{
     width = Math.min(span, Math.max(width, span * 1e-6)); from = Math.min(span - width, Math.max(from, 0));
     bars.setAttribute("viewBox", `${{from}} 0 ${{width}} ${{height}}`);
-    [...document.getElementById("ticks").children].forEach((tick, i) => tick.textContent = ((from + width * i / 4) * 1e-3).toPrecision(6) * 1 + " ms");
+    const power = 10 ** Math.floor(Math.log10(width / 6)), step = [1, 2, 5, 10].map(some => some * power).find(some => width / some <= 6), ticks = [];
+    for (let at = Math.ceil(from / step) * step; at <= from + width; at += step)
+        ticks.push(`<span style="left: ${{(at - from) / width * 100}}%">${{+(at * 1e-3).toPrecision(12)}} ms</span>`);
+    document.getElementById("ticks").innerHTML = ticks.join("");
 }}
 function lay() {{
     const at = [];
@@ -222,7 +225,7 @@ def timeline(trace):
     words += ["Click the name of PEs to see each of them."] if trace.size > 1 else []
     drawing = (f'<div id="timeline"><svg id="names">{"".join(names)}</svg><svg id="bars" preserveAspectRatio="none" role="img" '
                f'aria-label="timeline of {trace.pes} PEs">{"".join(groups)}<g id="arrows"></g></svg></div>'
-               f'<div id="ticks">{"<span></span>" * 5}</div>')
+               '<div id="ticks"></div>')
     return drawing, arrows, " ".join(words)
 
 
