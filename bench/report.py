@@ -145,7 +145,7 @@ def readme_table(document, what, columns, lines):
 
 def behind_text(page, document):
     """Returns a sentence that names the rows in which a peer is ahead by more than 5 %, the worst ones first."""
-    plain, of_rows = {"best", *document["ways"]} - set(document["ours"]), {}
+    plain, of_rows = {"best", *(way for way in document["ways"] if way.partition(".")[0] not in document["ours"])} - set(document["ours"]), {}
     for line in reversed(document["lines"]):
         ratios = [spread[1] for name, spread in line["ratios"].items() if spread and spread[1] and name.partition("/")[2] in plain]
         if ratios:

@@ -3,18 +3,13 @@ import ways
 from rows import Page, Row, Run, size_name
 
 TEXT = """Each PE counts as a node of its own, so all goes over libfabric's providers `tcp` (`tcp;ofi_rxm`) and `shm`. No adapter is behind
-either; they show what the software costs. Sandia OpenSHMEM (the row's peer) uses the same libfabric and provider, in a build with
-`--enable-ofi-manual-progress --enable-manual-progress --enable-hard-polling --enable-ofi-mr=basic`, which these two providers want.
-Its quiet after a put of 8 bytes over `tcp` takes less than a round trip: it injects such puts, and that provider calls an injected put
-complete when it has left, while Lateral's quiet waits until it is in place.
-The provider `tcp` of libfabric 1.17 writes a byte to a socket pair at each receipt and reads it before the next look, so what is one round trip
-stays above 1.3 of our own TCP there.
-Over `shm` a get is a copy by the kernel, without the target. Puts are complete when they are in place (`FI_DELIVERY_COMPLETE`), and for that the
-provider goes through the target; Sandia's of 8 bytes are injected, which it copies by itself. Fetching atomics are two messages, since they
-must be atomic to those of the target's node; Sandia's are the provider's.
-`lateral.tcp` is Lateral over its own TCP: over libfabric's it should take at most 1.3 of that. A peer without counting puts or requests
-runs what a program would use instead. `bench/pages/ofi.py` lists programs and targets; `--peer sos=PREFIX` says where Sandia
-OpenSHMEM is."""
+either; they show what the software costs. Sandia OpenSHMEM (the row's peer, `--peer sos=PREFIX`) uses the same libfabric, built with
+`--enable-ofi-manual-progress --enable-manual-progress --enable-hard-polling --enable-ofi-mr=basic`, as these two providers want. Over `tcp` it
+injects a put of 8 bytes, which that provider calls complete when it has left, while Lateral's quiet waits until it is in place. That
+provider writes a byte to a socket pair at each receipt and reads it before the next look, so round trips stay above 1.3 of our own TCP.
+Over `shm` a get is a copy by the kernel. Lateral's puts are complete when they are in place (`FI_DELIVERY_COMPLETE`), for which the provider goes
+through the target; Sandia injects those of 8 bytes. Lateral's fetching atomics are two messages, atomic to those of the target's node;
+Sandia's are the provider's. `lateral.tcp` is Lateral over its own TCP: over libfabric's it should take at most 1.3 of that."""
 
 ELEMENTS = (("p", "heap.p"), ("g", "heap.g"), ("atomic_add", "heap.atomic_add"), ("atomic_fetch_add", "heap.atomic_fetch_add"),
             ("atomic_compare_swap", "heap.atomic_compare_swap"))
@@ -45,4 +40,9 @@ ROWS = [*[Row(f"Provider {provider}", question, key, None, "sos", 1.0, at_least)
         *[Row("Provider tcp, against our own TCP", question, key, None, "lateral.tcp", round(1 / 1.3, 2) if at_least else 1.3, at_least)
           for question, key, at_least in questions("tcp")]]
 
-PAGE = Page("ofi", "ofi.md", "Over libfabric", TEXT, [*runs_over("tcp"), *runs_over("shm")], ROWS, [], ways.over_libfabric, peers=("Sandia OpenSHMEM",))
+README = {"ofi": ("2 PEs over libfabric's providers", [("lateral", "Lateral"), ("sos", ""), ("lateral.tcp", "Lateral over its own TCP")], [
+    (f"{provider}: {question}", [f"{provider}.{key}" for key in keys]) for provider in ("tcp", "shm") for question, keys in (
+        ("g, fetching add", ["latency-2/heap.g", "latency-2/heap.atomic_fetch_add"]), ("put and quiet, 8 B, 4 KiB", ["requests-2/put.each.8", "requests-2/put.each.4096"]),
+        ("nbi put of 4 KiB, in a window of 64", ["requests-2/nbi.4096"]), ("put with signal of 8 B, half a round trip", ["notify-2/put_signal.8"]),
+        ("barrier", ["barrier-2/barrier_all"]), ("put of 1 MiB", ["bandwidth-2/put.1048576"]))])}
+PAGE = Page("ofi", "ofi.md", "Over libfabric", TEXT, [*runs_over("tcp"), *runs_over("shm")], ROWS, [], ways.over_libfabric, README, peers=("Sandia OpenSHMEM",))
