@@ -40,7 +40,7 @@ STANDS_ON = {
     "launch": ["src/base", "src/net/auth"],
 }
 # single headers beyond that: the layout that the launcher shares with the library; the hash and the copy, which a layer compiles for itself
-ALSO = {"launch": {"src/rte/node.h"}, "src/mpi/window": {"src/base/siphash.h"}, "src/mpi/create": {"src/base/siphash.h"},
+ALSO = {"launch": {"src/rte/node.h"}, "src/mpi/window": {"src/base/siphash.h", "src/base/where.h"}, "src/mpi/create": {"src/base/siphash.h"},
         "src/mpi/ops": {"src/base/copy.h"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 

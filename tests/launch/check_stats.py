@@ -311,7 +311,7 @@ def test_browser():
         shown = in_browser(f"{folder}/r.html")
         assert shown.count("<rect") == text.count("<rect") > 2 * OPERATIONS and "Timeline</h2>" in shown, shown[:500]
         width = float(re.search(r'id="bars".*? viewBox="0 0 ([0-9.e+-]+) ', shown)[1])
-        assert len(re.findall(r'<line class="head" x1="\d', shown)) == 2 and re.search("<span>[0-9.e+-]+ ms</span>", shown), "arrows and a scale"
+        assert len(re.findall(r'<line class="head" x1="\d', shown)) == 2 and re.search(r'<span style="left: [0-9.]+%;?">[0-9.e+-]+ ms</span>', shown), "arrows and a scale"
         used(thousand(folder), True)
 
 
