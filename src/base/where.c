@@ -271,8 +271,8 @@ static int find_outside(void *const *frames, int depth, struct loaded *file)
     while (at < depth && find_around(frames[at], file) && is_of_library(file))
         at++;
     const bool shared = at > 0;
-    for (int i = 0; i < depth && !shared;
-         i++) { /* the library lies in the program: the frame behind its outermost function */
+    /* Else the library lies in the program: the frame behind its outermost function. */
+    for (int i = 0; i < depth && !shared; i++) {
         const char *name = function_at(frames[i], file);
         if (name && where_is_library_name(name))
             at = i + 1;

@@ -31,7 +31,7 @@ struct proto_address lat_remote_word(const char *call, const char *argument, con
 /* Returns true when there are no bytes to move and the PE exists; such a call may pass any address. */
 bool lat_moves_nothing(const char *call, size_t bytes, int pe);
 
-/* More than a process addresses. 65,536 times as many, one such piece for each of as many PEs, do not wrap either. */
+/* More than a process addresses; 65,536 times this does not wrap. */
 #define LAT_BYTES_MOST ((size_t)1 << 47)
 
 _Noreturn void lat_fail_bytes(const char *call, size_t nelems, size_t size);

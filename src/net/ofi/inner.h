@@ -161,8 +161,9 @@ void ofi_peers_free(struct worker *worker);
 /* memory.c. register registers by a key that nobody has had, bind_region binds to the worker where regions need one. A provider for which
  * ofi_local is set gets registered memory alone: `use` puts in place of the caller's memory what an operation hands over, when it is
  * posted, and `cell` takes a cell alone (null: none is free), of which cell_returns copies a part to the caller at the end.
- * local_end gives back what the operation has. All return 0 or an error of libfabric. */
+ * local_end gives back what the operation has. Those that return an int return 0 or an error of libfabric. */
 extern bool ofi_local;
+bool ofi_has_mode(uint64_t mode); /* of those of FI_MR_ that the provider asks for */
 void ofi_memory_open(void);
 int ofi_register(void *start, size_t bytes, uint64_t access, uint64_t flags, struct fid_mr **region);
 int ofi_bind_region(struct fid_mr *region, const struct worker *worker, bool enables);

@@ -33,14 +33,14 @@ bool ofi_local;
 static uint64_t next_key;
 static uint32_t held; /* registrations that do not await a peer */
 
-static bool has_mode(uint64_t mode)
+bool ofi_has_mode(uint64_t mode)
 {
     return (uint64_t)ofi_info->domain_attr->mr_mode & mode;
 }
 
 void ofi_memory_open(void)
 {
-    ofi_local = has_mode(FI_MR_LOCAL);
+    ofi_local = ofi_has_mode(FI_MR_LOCAL);
     next_key = 0;
 }
 
@@ -51,7 +51,7 @@ int ofi_register(void *start, size_t bytes, uint64_t access, uint64_t flags, str
     int status = -FI_ENOKEY;
     for (int i = 0; i < ATTEMPTS && status == -FI_ENOKEY; i++) {
         const uint64_t key = atomic_fetch_add_relaxed(&next_key, 1);
-        if (size < sizeof key && key >> (8 * size) && !has_mode(FI_MR_PROV_KEY))
+        if (size < sizeof key && key >> (8 * size) && !ofi_has_mode(FI_MR_PROV_KEY))
             return -FI_ENOKEY; /* all have been used; an old one might still be known to a peer */
         status = fi_mr_reg(ofi_domain, start, bytes, access, 0, key, flags, region, 0);
     }
@@ -60,7 +60,7 @@ int ofi_register(void *start, size_t bytes, uint64_t access, uint64_t flags, str
 
 int ofi_bind_region(struct fid_mr *region, const struct worker *worker, bool enables)
 {
-    const bool binds = has_mode(FI_MR_ENDPOINT);
+    const bool binds = ofi_has_mode(FI_MR_ENDPOINT);
     const int status = binds ? fi_mr_bind(region, &worker->endpoint->fid, 0) : 0;
     return status == 0 && (binds || enables) ? fi_mr_enable(region) : status;
 }

@@ -116,11 +116,6 @@ unsigned ofi_atomics(void *peer, size_t bytes)
 
 /* --- Memory and keys */
 
-static bool has_mode(uint64_t mode)
-{
-    return (uint64_t)ofi_info->domain_attr->mr_mode & mode;
-}
-
 static const struct worker *first_worker(void)
 {
     const struct worker *first = ofi_workers;
@@ -139,7 +134,7 @@ static int bind_counter(struct share *share)
 /* Registers the memory and binds the region. Returns 0, or an error of libfabric, after which free_share frees what there is. */
 static int open_share(struct share *share, void *start, size_t bytes, bool counts)
 {
-    const bool told = counts && has_mode(FI_MR_RMA_EVENT);
+    const bool told = counts && ofi_has_mode(FI_MR_RMA_EVENT);
     const uint64_t access = counts ? FI_REMOTE_WRITE : FI_REMOTE_READ | FI_REMOTE_WRITE;
     int status = ofi_register(start, bytes, access, told ? FI_RMA_EVENT : 0, &share->region);
     if (status == 0 && counts)
@@ -165,7 +160,7 @@ static void *share_memory(void *start, size_t bytes, bool counts)
         free_share(share);
         return 0;
     }
-    share->base = has_mode(FI_MR_VIRT_ADDR) ? 0 : (uint64_t)(uintptr_t)start;
+    share->base = ofi_has_mode(FI_MR_VIRT_ADDR) ? 0 : (uint64_t)(uintptr_t)start;
     share->next = shares;
     share->at = &shares;
     if (shares)
