@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import pathlib
 import pty
 import signal
 import subprocess
@@ -137,6 +138,15 @@ def test_nohup():
         assert job.wait(10) == 0
 
 
+def describe(session):
+    """A line for each process of a session: name, state, where it sleeps in the kernel, signals that wait for it."""
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            name, _, rest = (folder / "stat").read_text().partition("(")[2].rpartition(")")
+            if int(rest.split()[3]) == session:
+                yield f"{name} {folder.name} {rest.split()[0]} {(folder / 'wchan').read_text()} {pending(folder.name)}"
+
+
 class Terminal:
     """A terminal with this process as its other end; jobs run in its foreground like a shell's."""
 
@@ -156,8 +166,9 @@ class Terminal:
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
         script = SHELL.replace("FOREGROUND", str(foreground))
-        return subprocess.Popen([harness.sys.executable, "-c", script, *harness.command(*words)], stdin=self.slave, stdout=self.slave,
-                                stderr=self.slave, preexec_fn=take_terminal, env=harness.CLEAN)
+        self.shell = subprocess.Popen([harness.sys.executable, "-c", script, *harness.command(*words)], stdin=self.slave, stdout=self.slave,
+                                      stderr=self.slave, preexec_fn=take_terminal, env=harness.CLEAN)
+        return self.shell
 
     def type(self, data):
         os.write(self.master, data)
@@ -167,7 +178,7 @@ class Terminal:
         os.set_blocking(self.master, False)
         end = time.monotonic() + seconds
         while text not in self.seen:
-            assert time.monotonic() < end, f"no {text!r} in {self.seen!r} after {self.before!r}"
+            assert time.monotonic() < end, "\n".join([f"no {text!r} in {self.seen!r} after {self.before!r}", *describe(self.shell.pid)])
             with contextlib.suppress(BlockingIOError, OSError):
                 self.seen += os.read(self.master, 65536)
             time.sleep(0.005)

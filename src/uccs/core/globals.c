@@ -41,6 +41,7 @@ static const struct {
               {ENV_STATS, "LATERAL_STATS", "liblateral-stats.so"},
               {ENV_TRACE, "LATERAL_TRACE", "liblateral-stats.so"},
               {ENV_CHECK, "LATERAL_CHECK", "liblateral-check.so"}};
+enum { LAYERS = sizeof layers / sizeof *layers };
 
 static bool is_wanted(size_t i)
 {
@@ -57,8 +58,21 @@ static bool is_preloaded(const char *file)
     return list && strstr(list, file);
 }
 
-/* Writes LD_PRELOAD= with the files of all layers that are wanted, which lie beside the library, before what it names now. Returns
- * false when there is nothing to add, or a file is missing. */
+static bool is_missing(size_t i)
+{
+    return is_wanted(i) && !is_preloaded(layers[i].file);
+}
+
+static bool misses_some(void)
+{
+    size_t i = 0;
+    while (i < LAYERS && !is_missing(i))
+        i++;
+    return i < LAYERS;
+}
+
+/* Writes LD_PRELOAD= with the files of all layers that are missing, which lie beside the library, before what it names now. Returns
+ * false when a file is not there. */
 static bool name_files(char *text, size_t room)
 {
     Dl_info self;
@@ -69,8 +83,8 @@ static bool name_files(char *text, size_t room)
     if (!dladdr(layers, &self) || !(slash = strrchr(self.dli_fname, '/')) ||
         strncmp(slash + 1, LIBRARY, strlen(LIBRARY)) != 0)
         return false; /* a part of the program, which no layer can stand before */
-    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
-        if (!is_wanted(i) || is_preloaded(layers[i].file) || strstr(text, layers[i].file))
+    for (size_t i = 0; i < LAYERS; i++) {
+        if (!is_missing(i) || strstr(text, layers[i].file))
             continue;
         snprintf(file, sizeof file, "%.*s/%s", (int)(slash - self.dli_fname), self.dli_fname, layers[i].file);
         if (strpbrk(file, " :") || access(file, R_OK) != 0)
@@ -79,9 +93,9 @@ static bool name_files(char *text, size_t room)
         if (used >= room)
             return false;
     }
-    if (had && *had && used > begin)
+    if (had && *had)
         used += (size_t)snprintf(text + used, room - used, ":%s", had);
-    return used > begin && used < room;
+    return used < room;
 }
 
 /* Executes the program again when it wants a layer that is not preloaded. Only at the start of the process, when neither the
@@ -93,6 +107,8 @@ static void uccs_layers_load(char **argv)
     struct image image;
     const char *asan = getenv("ASAN_OPTIONS");
     size_t count = 0;
+    if (!misses_some())
+        return;
     while (environ[count])
         count++;
     /* Not started by the loader as a command, and not under valgrind, which would lose the process. */
@@ -115,8 +131,8 @@ const char *uccs_layers_missing(void)
     static char text[256];
     if (is_wanted(0) && (env_flag(ENV_STATS) || *env_text(ENV_TRACE)))
         return "LATERAL_STATS and LATERAL_TRACE have no effect beside LATERAL_CHECK=race: run the program once with each";
-    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
-        if (is_wanted(i) && !is_preloaded(layers[i].file)) {
+    for (size_t i = 0; i < LAYERS; i++)
+        if (is_missing(i)) {
             snprintf(
                 text, sizeof text,
                 "%s has no effect: this program is linked with liblateral.a, or has loaded liblateral.so by itself; put "
