@@ -4,8 +4,9 @@ import ctypes
 from bisect import bisect
 
 import numpy as np
+from numpy import ndarray
 
-from lateral.shmem.core import _c, _data, _int, _pe, _ptr, _size, _state
+from lateral.shmem.core import _HEAD, _c, _data, _field, _int, _pe, _ptr, _size, _state
 
 _is_accessible = _c("addr_accessible", _int, _ptr, _int)
 
@@ -123,9 +124,11 @@ def _not_contiguous():
 
 def _symmetric(a, call, name="dest"):
     """The address of a contiguous symmetric array."""
-    if not isinstance(a, np.ndarray):
+    if not isinstance(a, ndarray):
         a = _array(a)
-    at = _data(a) if a.flags.c_contiguous else _not_contiguous()
+    if not a.flags.c_contiguous:
+        _not_contiguous()
+    at = _field(id(a) + _HEAD).value                        # as _data, without its call
     if at not in _state.blocks and not _is_ours(at) and not _is_accessible(at, _state.me):
         raise ValueError(f"{call}: {name} is not symmetric: make it by shmem.empty, zeros, full or array")
     return at
@@ -135,4 +138,9 @@ def _element(a, index, call):
     """The address of one element of a symmetric array."""
     if not 0 <= index < a.size:
         raise IndexError(f"{call}: no element {index} in an array of {a.size}")
-    return _symmetric(a, call, "the array") + index * a.itemsize
+    if not a.flags.c_contiguous:
+        _not_contiguous()
+    at = _field(id(a) + _HEAD).value
+    if at not in _state.blocks and not _is_ours(at):
+        _symmetric(a, call, "the array")
+    return at + index * a.itemsize if index else at

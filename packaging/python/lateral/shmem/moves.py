@@ -42,7 +42,7 @@ def _mover(name, text, *kinds):
         plain, in_ctx = _c("x_" + stem, None, _ptr, _ptr, _size, _int, *kinds), None
     else:
         plain, in_ctx = _c(stem, None, _ptr, _ptr, _size, _int), _c("ctx_" + stem, None, _ptr, _ptr, _ptr, _size, _int)
-    steps = {}                                              # iput or iget, by the size of an element and whether there is a context
+    steps = {}                                              # iput or iget, by the size of an element, below 0 with a context
 
     def call(dest, source, pe, ctx=None, *more):
         pair = _pair(name, dest, source, puts, True)
@@ -60,31 +60,33 @@ def _mover(name, text, *kinds):
 
     def strided(dest, source, pe, ctx, *more):
         """By iput or iget. The standard has no form of them that quiet completes: that one is complete when it returns."""
-        to_count, at_count, item = dest.size, source.size, dest.itemsize
+        item = dest.itemsize
         if not (dest.ndim == source.ndim == 1 and item in _SIZES):
             _not_contiguous()
-        count = at_count if puts else to_count
         if dest.dtype is not source.dtype:
             _same_type(name, dest, source)
-        if count > to_count or count > at_count:
-            raise ValueError(f"{name}: {count} elements do not fit: dest has {to_count}, source {at_count}")
+        count, room = (source.size, dest.size) if puts else (dest.size, source.size)
+        if count > room:
+            raise ValueError(f"{name}: {count} elements do not fit: dest has {dest.size}, source {source.size}")
         if not puts and not dest.flags.writeable:
             raise ValueError(f"{name}: dest is read-only")
-        to_stride, at_stride = dest.strides[0], source.strides[0]
+        (to_stride,), (at_stride,) = dest.strides, source.strides
         there, here = to_stride // item, at_stride // item
-        if (there < 1 < to_count) or (here < 1 < at_count) or there * item != to_stride or here * item != at_stride:
+        if there * item != to_stride or here * item != at_stride or (there < 1 < dest.size) or (here < 1 < source.size):
             raise ValueError(f"{name}: strides must be positive and whole elements")
-        to, at = _data(dest), _data(source)
+        to, at = _field(id(dest) + _HEAD).value, _field(id(source) + _HEAD).value
         far = to if puts else at
-        if count and not _is_ours(far) and not _is_accessible(far, _state.me):
+        if far not in _state.blocks and not _is_ours(far) and count and not _is_accessible(far, _state.me):
             raise ValueError(f"{name}: {'dest' if puts else 'source'} is not symmetric")
         lead = () if ctx is None else (ctx.handle,)
-        function = steps.get((item, ctx is None))
+        function = steps.get(item if ctx is None else -item)
         if function is None:
             form = ("" if tail == "_nbi" else tail, "x_" if tail == "_nbe" else "", "" if ctx is None else "ctx_")
             function = _c(f"{form[1]}{form[2]}i{name[:3]}{8 * item}{form[0]}", None, *(_ptr for _ in lead), _ptr, _ptr, _diff, _diff, _size, _int, *kinds)
-            steps[item, ctx is None] = function
-        function(*lead, to, at, there if there > 0 else 1, here if here > 0 else 1, count, _pe(pe, name, ctx and ctx.pes), *more)
+            steps[item if ctx is None else -item] = function
+        if ctx is not None or not 0 <= pe < _state.pes:
+            _pe(pe, name, ctx and ctx.pes)
+        function(*lead, to, at, there if there > 0 else 1, here if here > 0 else 1, count, pe, *more)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"{name}(dest, source, pe, ctx=None): {text}"
@@ -132,7 +134,7 @@ _putmem_signal, _putmem_signal_nbi, _ctx_putmem_signal, _ctx_putmem_signal_nbi =
 def put_signal(dest, source, signal, value, pe, op=SIGNAL_SET, index=0, ctx=None, nbi=False):
     """A put; behind its data the signal, an element of a symmetric array of uint64, is set or increased at that PE."""
     to, at, size = _pair("put_signal", dest, source, True)
-    if not _is_ours(to):
+    if to not in _state.blocks and not _is_ours(to):
         _symmetric(dest, "put_signal")
     where = _element(signal, index, "put_signal") if signal.dtype is _U64 else _signal(signal, index, "put_signal")
     if ctx is not None:

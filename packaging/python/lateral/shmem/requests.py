@@ -1,6 +1,6 @@
 """Requests and counters."""
 
-from lateral.shmem.core import _address, _c, _int, _long, _pe, _ptr, _size, initialized
+from lateral.shmem.core import _address, _c, _int, _long, _pe, _ptr, _size, _state, initialized
 from lateral.shmem.memory import _is_ours, _symmetric
 from lateral.shmem.moves import _mover, _pair
 
@@ -78,14 +78,14 @@ class Counter:
     def put(self, dest, source, pe):
         """A put; when its data has arrived there, that PE's counter goes up by 1."""
         to, at, size = _pair("Counter.put", dest, source, True)
-        if not _is_ours(to):
+        if to not in _state.blocks and not _is_ours(to):
             _symmetric(dest, "Counter.put")
         _c("x_putmem_ct", None, _ptr, _ptr, _ptr, _size, _int)(self._handle.value, to, at, size, _pe(pe, "Counter.put"))
 
     def get(self, dest, source, pe):
         """A get; that PE's counter goes up by 1 when its data has been read."""
         to, at, size = _pair("Counter.get", dest, source, False)
-        if not _is_ours(at):
+        if at not in _state.blocks and not _is_ours(at):
             _symmetric(source, "Counter.get", "source")
         _c("x_getmem_ct", None, _ptr, _ptr, _ptr, _size, _int)(self._handle.value, to, at, size, _pe(pe, "Counter.get"))
 

@@ -48,7 +48,8 @@ class Lock:
         free(self._word)
 
 
-_REDUCE = {"and": "and", "or": "or", "xor": "xor", "max": "max", "min": "min", "sum": "sum", "prod": "prod"}
+_REDUCE = {op: op + "_reduce" for op in ("and", "or", "xor", "max", "min", "sum", "prod")}
+_folds = {name: {} for name in (*_REDUCE.values(), "sum_inscan", "sum_exscan")}       # the functions of each, by the element's type
 _MEMS = {name: _c(name + "mem", _int, _ptr, _ptr, _ptr, _size, *more)
          for name, more in (("broadcast", (_int,)), ("fcollect", ()), ("collect", ()), ("alltoall", ()))}
 _n_pes = _c("team_n_pes", _int, _ptr)
@@ -121,17 +122,19 @@ class Team(_Scoped):
 
     def _collective(self, name, dest, source, units, root=None):
         """Calls NAMEmem; units: how many times as large as source dest must be."""
-        to = _symmetric(dest, name) if dest.size else 0
-        at = _symmetric(source, name, "source") if source.size else 0
+        to = dest.size and _symmetric(dest, name)
+        at = source.size and _symmetric(source, name, "source")
         if dest.dtype is not source.dtype and dest.dtype != source.dtype:
             raise TypeError(f"{name}: dest has elements of {dest.dtype}, source of {source.dtype}")
         if dest.nbytes < source.nbytes * units:
             raise ValueError(f"{name}: dest has {dest.size} elements, {source.size * units} are needed")
         share = source.nbytes // (self.n_pes() if name == "alltoall" else 1)
         if root is None:
-            _check(_MEMS[name](self.handle, to, at, share), name)
+            status = _MEMS[name](self.handle, to, at, share)
         else:
-            _check(_MEMS[name](self.handle, to, at, share, _pe(root, name, _n_pes(self.handle))), name)
+            status = _MEMS[name](self.handle, to, at, share, root if root == 0 else _pe(root, name, self.n_pes()))
+        if status:
+            _check(status, name)
 
     def broadcast(self, dest, source, root=0):
         """dest at every member becomes source of the root."""
@@ -153,21 +156,26 @@ class Team(_Scoped):
 
     def reduce(self, dest, source, op="sum"):
         """dest becomes the element-wise and, or, xor, max, min, sum or prod of the members' sources."""
-        self._fold(_REDUCE[op] + "_reduce" if op in _REDUCE else _no_op(op), dest, source)
+        self._fold(_REDUCE.get(op) or _no_op(op), dest, source)
 
     def scan(self, dest, source, inclusive=True):
         """dest becomes the sum of the sources of the members up to this one, itself included or not."""
         self._fold("sum_inscan" if inclusive else "sum_exscan", dest, source)
 
     def _fold(self, name, dest, source):
-        kind = _type(source, _ANY_TYPE, name)
-        if dest.dtype != source.dtype or dest.size < source.size:
-            raise ValueError(f"{name}: dest has {dest.size} elements of {dest.dtype}, source {source.size} of {source.dtype}")
-        try:
-            function = _c(f"{kind}_{name}", _int, _ptr, _ptr, _ptr, _size)
-        except AttributeError:
-            raise TypeError(f"{name}: not for elements of {source.dtype}") from None
-        _check(function(self.handle, _symmetric(dest, name), _symmetric(source, name, "source"), source.size), name)
+        dtype = source.dtype
+        function = _folds[name].get(dtype)
+        if function is None:
+            kind = _type(source, _ANY_TYPE, name)
+            try:
+                function = _folds[name][dtype] = _c(f"{kind}_{name}", _int, _ptr, _ptr, _ptr, _size)
+            except AttributeError:
+                raise TypeError(f"{name}: not for elements of {dtype}") from None
+        if (dest.dtype is not dtype and dest.dtype != dtype) or dest.size < source.size:
+            raise ValueError(f"{name}: dest has {dest.size} elements of {dest.dtype}, source {source.size} of {dtype}")
+        status = function(self.handle, _symmetric(dest, name), _symmetric(source, name, "source"), source.size)
+        if status:
+            _check(status, name)
 
 
 def _no_op(op):
