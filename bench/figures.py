@@ -20,7 +20,7 @@ Panel = namedtuple("Panel", "title unit axis points series labels log joined", d
 # way. key: with {} for a point.
 Series = namedtuple("Series", "words who key")
 
-# What an axis shows, and its larger unit, which is taken where all values are a thousand and more.
+# What an axis shows, and its larger unit.
 QUANTITIES = {"ns": ("time", "us"), "us": ("time", "ms"), "ms": ("time", "s"), "s": ("time", None), "GB/s": ("bandwidth", None),
               "MFlop/s": ("rate", "GFlop/s"), "bytes": ("memory", "KB"), "million/s": ("messages", None), "of 1": ("fraction", None)}
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9"]
@@ -60,9 +60,11 @@ def without_gaps(document, panel):
 
 
 def scale_of(panel, drawn):
-    """Returns the words of the axis of values and a factor for them. An axis that is linear takes the unit of its largest value."""
+    """Returns the words of the axis of values and a factor for them. A linear axis takes the unit of its largest value, a logarithmic one
+    that of its middle."""
     what, larger = QUANTITIES[panel.unit]
-    scaled = larger and (min if panel.log else max)(value[1] for _, _, values, _ in drawn for value in values if value) >= 1000
+    held = [value[1] for _, _, values, _ in drawn for value in values if value and value[1] > 0]
+    scaled = larger and (math.sqrt(min(held) * max(held)) if panel.log else max(held)) >= 1000
     return f"{what} ({larger if scaled else panel.unit})", 1e-3 if scaled else 1
 
 

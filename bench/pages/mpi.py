@@ -36,7 +36,7 @@ WORDS = {"put": "put 8 B, flush", "get": "get 8 B, flush", "fetch_add": "fetch_a
          "accumulate": "accumulate of 1000 doubles, flush", "lock": "lock, put 8 B, unlock", "big": "put 1 MiB, flush",
          "put_vector": "put 64 words that lie apart, flush", "get_vector": "get 64 words that lie apart, flush",
          "accumulate_vector": "accumulate of 64 words that lie apart, flush", "put_irregular": "put 64 words at irregular places, flush",
-         "mutual_put": "put 8 B and flush, each rank to the other at the same time"}
+         "mutual_put": "put 8 B, flush, both ranks at once"}
 
 
 def windows(key, *args, place="node", peers=True):

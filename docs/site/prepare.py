@@ -23,8 +23,8 @@ GUIDES = {"Start here": ("docs/guide/tutorial", "docs/guide/install", "docs/guid
                      "docs/guide/python-tutorial",
                      "docs/guide/runtimes", "docs/guide/debugging", "docs/guide/tuning", "docs/guide/security", "docs/guide/startup", "examples/README"),
           "Reference": ("man/index", "man/names", "headers", "docs/results/README", "docs/results/hosts", "docs/results/threads",
-                        "docs/results/mpi", "docs/results/mpix", "docs/results/looking", "docs/results/ofi",
-                        "CHANGELOG"),
+                        "docs/results/mpi", "docs/results/mpix", "docs/results/ofi", "docs/results/scale", "docs/results/apps",
+                        "docs/results/looking", "CHANGELOG"),
           "Developers": ("docs/ARCHITECTURE", "CONTRIBUTING", "api/README", "launch/README", "docs/internals/uccs",
                          "docs/internals/nodes", "docs/internals/onesided", "docs/internals/progress", "docs/internals/race",
                          "docs/internals/start", "docs/internals/mpi")}

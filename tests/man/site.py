@@ -85,9 +85,8 @@ def main():
     if done.returncode:
         sys.exit(done.returncode)
     found = list(broken_links())
-    for name in ("shmem_put.3", "shmemx_request.3", "uccs.7", "oshrun.1"):
-        if not (SITE / "man" / f"{name}.html").exists():
-            found.append(f"there is no page {name}")
+    menu = {link.partition("#")[0] for link in Page(SITE / "index.html").links} | {"index.html", "genindex.html"}
+    found += [f"{name} is in no menu" for name in (str(path.relative_to(SITE)) for path in SITE.rglob("*.html")) if name not in menu]
     names = (SITE / "man/names.html").read_text(encoding="utf-8")
     found += [f"names.html lacks {name}" for name in ("shmem_int_put", "SHMEM_CMP_EQ", "shmemx_double_put_nbe") if name not in names]
     found += search_finds("shmem_int_put", "man/shmem_put.3.html")

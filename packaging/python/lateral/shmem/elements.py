@@ -2,6 +2,7 @@
 import ctypes
 
 import numpy as np
+from numpy import empty, ndarray
 
 from lateral.shmem.core import _ATOMIC, _BITS, _EXTENDED, _HEAD, _VALUES, _c, _field, _int, _pe, _ptr, _size, _state, _type
 from lateral.shmem.memory import _element, _symmetric
@@ -80,7 +81,7 @@ def _several(name, text, result=_size, finds=False):
         return function
 
     def call(target, compare, value, status=None):
-        many = isinstance(value, np.ndarray) and value.ndim > 0
+        many = isinstance(value, ndarray) and value.ndim > 0
         function = functions[many].get(target.dtype) or bind(target, many)
         count, at = target.size, 0
         if count:
@@ -92,7 +93,7 @@ def _several(name, text, result=_size, finds=False):
             value = _field(id(held) + _HEAD)                # the address, as in _data, without its call
         chosen = None
         if status is not None:
-            if not (isinstance(status, np.ndarray) and status.dtype is _INT32 and status.flags.c_contiguous):
+            if not (isinstance(status, ndarray) and status.dtype is _INT32 and status.flags.c_contiguous):
                 status = np.ascontiguousarray(status, dtype=_INT32)
             if status.size != count:
                 raise ValueError(f"{name}: status has {status.size} elements, the array {count}")
@@ -100,7 +101,7 @@ def _several(name, text, result=_size, finds=False):
         if not finds:
             got = function(at, count, chosen, compare, value)
             return bool(got) if result is _int else got
-        found = np.empty(count or 1, _INDEX)
+        found = empty(count or 1, _INDEX)
         return found[:function(at, count, _field(id(found) + _HEAD), chosen, compare, value)]
     call.__name__ = call.__qualname__ = name
     call.__doc__ = text

@@ -47,7 +47,7 @@ def _mover(name, text, *kinds):
     def call(dest, source, pe, ctx=None, *more):
         pair = _pair(name, dest, source, puts, True)
         if pair is None:
-            return strided(_array(dest), _array(source), pe, ctx, *more)
+            return strided(dest, source, pe, ctx, *more)
         to, at, size = pair
         far = to if puts else at
         if far not in _state.blocks and not _is_ours(far):
@@ -60,19 +60,24 @@ def _mover(name, text, *kinds):
 
     def strided(dest, source, pe, ctx, *more):
         """By iput or iget. The standard has no form of them that quiet completes: that one is complete when it returns."""
+        if not isinstance(dest, ndarray):
+            dest = _array(dest)
+        if not isinstance(source, ndarray):
+            source = _array(source)
         item = dest.itemsize
         if not (dest.ndim == source.ndim == 1 and item in _SIZES):
             _not_contiguous()
         if dest.dtype is not source.dtype:
             _same_type(name, dest, source)
-        count, room = (source.size, dest.size) if puts else (dest.size, source.size)
-        if count > room:
-            raise ValueError(f"{name}: {count} elements do not fit: dest has {dest.size}, source {source.size}")
+        to_count, at_count = dest.size, source.size
+        count = at_count if puts else to_count
+        if count > to_count or count > at_count:
+            raise ValueError(f"{name}: {count} elements do not fit: dest has {to_count}, source {at_count}")
         if not puts and not dest.flags.writeable:
             raise ValueError(f"{name}: dest is read-only")
         (to_stride,), (at_stride,) = dest.strides, source.strides
         there, here = to_stride // item, at_stride // item
-        if there * item != to_stride or here * item != at_stride or (there < 1 < dest.size) or (here < 1 < source.size):
+        if there * item != to_stride or here * item != at_stride or (there < 1 < to_count) or (here < 1 < at_count):
             raise ValueError(f"{name}: strides must be positive and whole elements")
         to, at = _field(id(dest) + _HEAD).value, _field(id(source) + _HEAD).value
         far = to if puts else at
