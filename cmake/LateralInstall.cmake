@@ -96,7 +96,9 @@ foreach(name oshmem openshmem sma)
   file(CREATE_LINK liblateral.so.${LATERAL_SOVERSION} ${compat}/lib${name}.so SYMBOLIC)
   install(FILES ${compat}/lib${name}.so DESTINATION ${CMAKE_INSTALL_LIBDIR} ${only_compat})
 endforeach()
-install(FILES ${PROJECT_SOURCE_DIR}/cmake/OpenSHMEMConfig.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/OpenSHMEM ${only_compat})
+write_basic_package_version_file(${compat}/OpenSHMEMConfigVersion.cmake VERSION 1.6 COMPATIBILITY SameMajorVersion)     # the standard's
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/OpenSHMEMConfig.cmake ${compat}/OpenSHMEMConfigVersion.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/OpenSHMEM ${only_compat})
 foreach(LATERAL_MPI IN LISTS LATERAL_MPIS)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/lateral-mpi.pc.in ${PROJECT_BINARY_DIR}/lateral-mpi-${LATERAL_MPI}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/lateral-mpi-${LATERAL_MPI}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig

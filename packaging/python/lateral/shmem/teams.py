@@ -120,15 +120,15 @@ class Team(_Scoped):
         _c("team_destroy", None, _ptr)(self.handle)
         self.handle = None
 
-    def _collective(self, name, dest, source, units, root=None):
-        """Calls NAMEmem; units: how many times as large as source dest must be."""
+    def _collective(self, name, dest, source, units, parts=1, root=None):
+        """Calls NAMEmem; units: how many times as large as source dest must be; parts: of source, one for each member."""
         to = dest.size and _symmetric(dest, name)
         at = source.size and _symmetric(source, name, "source")
         if dest.dtype is not source.dtype and dest.dtype != source.dtype:
             raise TypeError(f"{name}: dest has elements of {dest.dtype}, source of {source.dtype}")
         if dest.nbytes < source.nbytes * units:
             raise ValueError(f"{name}: dest has {dest.size} elements, {source.size * units} are needed")
-        share = source.nbytes // (self.n_pes() if name == "alltoall" else 1)
+        share = source.nbytes // parts
         if root is None:
             status = _MEMS[name](self.handle, to, at, share)
         else:
@@ -138,7 +138,7 @@ class Team(_Scoped):
 
     def broadcast(self, dest, source, root=0):
         """dest at every member becomes source of the root."""
-        self._collective("broadcast", dest, source, 1, root)
+        self._collective("broadcast", dest, source, 1, 1, root)
 
     def fcollect(self, dest, source):
         """dest becomes the members' sources, all of one size, one behind the other."""
@@ -150,9 +150,10 @@ class Team(_Scoped):
 
     def alltoall(self, dest, source):
         """The k-th part of source goes to member k; dest gets the parts for this one."""
-        if source.size % self.n_pes():
-            raise ValueError(f"alltoall: {source.size} elements are no multiple of {self.n_pes()} members")
-        self._collective("alltoall", dest, source, 1)
+        members = self.n_pes()
+        if source.size % members:
+            raise ValueError(f"alltoall: {source.size} elements are no multiple of {members} members")
+        self._collective("alltoall", dest, source, 1, members)
 
     def reduce(self, dest, source, op="sum"):
         """dest becomes the element-wise and, or, xor, max, min, sum or prod of the members' sources."""
