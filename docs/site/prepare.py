@@ -146,7 +146,7 @@ def manual_page(page):
     lines = [f"# {page.name}({page.section})", "", purpose[:1].upper() + purpose[1:] + ".", *body(page)]
     names = list(dict.fromkeys(page.also + page.typed))
     if names:
-        lines += ["", "## Names", "", "```{eval-rst}", *[f".. index:: single: {name}" for name in names], "```", "",
+        lines += ["", "## Names", "", "```{eval-rst}", *[f".. index:: single: ! {name}" for name in names], "```", "",
                   "This page describes:", "", ", ".join(f"`{name}`" for name in names)]
     return "\n".join(lines) + "\n"
 
@@ -167,7 +167,7 @@ def manual(out):
         lines += [f"## {title}", "", *[f"- [{page.name}({section})]({page.name}.{section}.md): {page.lines[0][2:]}" for page in chosen], ""]
     lines += ["```{toctree}", ":hidden:", "", *[f"{page.name}.{page.section}" for page in made], "```"]
     (out / "man" / "index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    lines = ["# Every name", "", "Functions by every name, constants and programs, and the page that describes each.", ""]
+    lines = ["---", "nosearch: true", "---", "# Every name", "", "Functions by every name, constants and programs, and the page that describes each.", ""]
     lines += [f"- [{name}]({PAGE_OF[name]}.md)" for name in sorted(PAGE_OF)]
     (out / "man" / "names.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
