@@ -75,23 +75,25 @@ def _mover(name, text, *kinds):
             raise ValueError(f"{name}: {count} elements do not fit: dest has {to_count}, source {at_count}")
         if not puts and not dest.flags.writeable:
             raise ValueError(f"{name}: dest is read-only")
-        (to_stride,), (at_stride,) = dest.strides, source.strides
-        there, here = to_stride // item, at_stride // item
-        if there * item != to_stride or here * item != at_stride or (there < 1 < to_count) or (here < 1 < at_count):
+        (there,), (here,) = dest.strides, source.strides
+        if there < 1 or here < 1:
+            there, here = there if to_count > 1 else item, here if at_count > 1 else item
+        if (there | here) % item or there < 1 or here < 1:                              # item: a power of 2
             raise ValueError(f"{name}: strides must be positive and whole elements")
         to, at = _field(id(dest) + _HEAD).value, _field(id(source) + _HEAD).value
         far = to if puts else at
         if far not in _state.blocks and not _is_ours(far) and count and not _is_accessible(far, _state.me):
             raise ValueError(f"{name}: {'dest' if puts else 'source'} is not symmetric")
-        lead = () if ctx is None else (ctx.handle,)
         function = steps.get(item if ctx is None else -item)
         if function is None:
             form = ("" if tail == "_nbi" else tail, "x_" if tail == "_nbe" else "", "" if ctx is None else "ctx_")
-            function = _c(f"{form[1]}{form[2]}i{name[:3]}{8 * item}{form[0]}", None, *(_ptr for _ in lead), _ptr, _ptr, _diff, _diff, _size, _int, *kinds)
+            function = _c(f"{form[1]}{form[2]}i{name[:3]}{8 * item}{form[0]}", None, *([_ptr] if ctx else []), _ptr, _ptr, _diff, _diff, _size, _int, *kinds)
             steps[item if ctx is None else -item] = function
-        if ctx is not None or not 0 <= pe < _state.pes:
-            _pe(pe, name, ctx and ctx.pes)
-        function(*lead, to, at, there if there > 0 else 1, here if here > 0 else 1, count, pe, *more)
+        if ctx is not None:
+            return function(ctx.handle, to, at, there // item, here // item, count, _pe(pe, name, ctx.pes), *more)
+        if not 0 <= pe < _state.pes:
+            _pe(pe, name)
+        return function(to, at, there // item, here // item, count, pe, *more) if more else function(to, at, there // item, here // item, count, pe)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"{name}(dest, source, pe, ctx=None): {text}"
