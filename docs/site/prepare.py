@@ -146,7 +146,7 @@ def manual_page(page):
     lines = [f"# {page.name}({page.section})", "", purpose[:1].upper() + purpose[1:] + ".", *body(page)]
     names = list(dict.fromkeys(page.also + page.typed))
     if names:
-        lines += ["", "## Names", "", "```{eval-rst}", *[f".. index:: single: ! {name}" for name in names], "```", "",
+        lines += ["", "## Names", "", "```{eval-rst}", *[f".. index:: ! {name}" for name in names], "```", "",
                   "This page describes:", "", ", ".join(f"`{name}`" for name in names)]
     return "\n".join(lines) + "\n"
 

@@ -62,8 +62,9 @@ def search_finds(word, wanted):
     found = browser("--dump-dom", f"{(SITE / 'search.html').as_uri()}?q={word}")
     if found is None:
         print("no Chromium: the search was not tried")
-    elif not re.search(re.escape(wanted) + r'(?:#[^"]*)?"[^\n]*?</a>(?:<span[^<]*</span>)?<p class="context">[^<]', found):
-        yield f"the search for {word} does not find {wanted} with a line of text: {re.sub('<[^>]+>', ' ', found)[-400:]}"
+    elif (wanted not in re.findall(r'<li[^>]*><a href="([^"#]+)', found.partition('id="search-results"')[2])[:3] or
+          not re.search(re.escape(wanted) + r'(?:#[^"]*)?"[^\n]*?</a>(?:<span[^<]*</span>)?<p class="context">[^<]', found)):
+        yield f"the search for {word} does not find {wanted} first, with a line of text: {re.sub('<[^>]+>', ' ', found)[-400:]}"
 
 
 def narrow_fits(name):
