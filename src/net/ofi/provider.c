@@ -131,12 +131,18 @@ static bool add_caps(uint64_t caps)
     return true;
 }
 
-/* Takes as much of what one-sided operations want as the provider has. */
+/* Takes as much of what one-sided operations want as the provider has. A provider that makes messages of atomics (rxm) keeps writes in no
+ * order once it is asked for them, so it is not. */
 static void add_onesided(void)
 {
-    uint64_t caps = FI_RMA | FI_ATOMIC;
-    if (!add_caps(caps) && !add_caps(caps = FI_RMA))
+    uint64_t caps = FI_RMA;
+    if (!add_caps(caps))
         return;
+    const bool ordered = ofi_orders_writes();
+    if (add_caps(caps | FI_ATOMIC) && !(ordered && !ofi_orders_writes()))
+        caps |= FI_ATOMIC;
+    else
+        (void)add_caps(caps);
     if (!ofi_orders_writes() && add_caps(caps | FI_FENCE))
         caps |= FI_FENCE;
     if (ofi_info->domain_attr->cntr_cnt && ofi_orders_writes())
