@@ -120,6 +120,10 @@ struct peer {
     struct ofi_queue control, data; /* not posted; data waits for control, and for credit */
     struct ofi_epoch *epochs;       /* onesided.c: puts that a flush covers, oldest first */
     bool put_failed;                /* and no flush has told */
+    uint32_t puts;                  /* since the last flush */
+    bool had_many;                  /* before that, several */
+    bool untold;                    /* the last put does not tell when it is in place */
+    uint64_t untold_key, untold_at; /* its key and place */
     uint64_t orders;                /* of the worker, when the last put was posted */
     struct peer *next, *next_waiting;
 };

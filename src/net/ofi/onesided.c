@@ -2,8 +2,9 @@
  * fi_getinfo and fi_query_atomic, whether the target's processor takes part by the way the domain makes progress, order by
  * msg_order, else by FI_FENCE.
  *
- * Puts complete when they are in the target's memory (FI_DELIVERY_COMPLETE), so a flush waits for completions. The puts
- * to a peer between two flushes are an epoch.
+ * A flush waits until puts complete, which tell by that that they are in the target's memory (FI_DELIVERY_COMPLETE). Where writes stay in
+ * order (FI_ORDER_WAW), only the last one of several need tell, so the flush sends an empty one behind them; a put that is likely to be the
+ * only one before its flush tells by itself. The puts to a peer between two flushes are an epoch.
  *
  * Keys are small numbers unless the provider makes them. A region is bound to worker 0, to which peers connect.
  *
@@ -22,7 +23,7 @@
 enum { COPIED = 1 << 10 }; /* sources up to this size are copied: they are free at once */
 
 struct ofi_epoch {
-    uint64_t left; /* puts and atomics that are not at the target yet */
+    uint64_t left; /* puts and atomics that are not complete yet */
     bool flushed, failed;
     void *token; /* of the flush */
     struct ofi_epoch *next;
@@ -37,6 +38,7 @@ struct share {
 
 struct key {
     uint64_t key, base;
+    uint64_t counts; /* 1: each write is counted */
 };
 
 enum what { PUT, GET, ATOMIC };
@@ -50,6 +52,7 @@ struct move {
     void *here; /* source; place of a get or an old value */
     size_t bytes;
     struct transport_word word;
+    bool tells; /* a put is complete when it is in place */
     char copy[];
 };
 
@@ -187,7 +190,7 @@ uint64_t ofi_counted(void *shared)
 int ofi_pack(void *shared, void *buffer, size_t *bytes)
 {
     const struct share *share = shared;
-    const struct key key = {fi_mr_key(share->region), share->base};
+    const struct key key = {fi_mr_key(share->region), share->base, share->counter != 0};
     const bool fits = sizeof key <= *bytes && key.key != FI_KEY_NOTAVAIL;
     if (fits)
         memcpy(buffer, &key, sizeof key);
@@ -318,8 +321,9 @@ static ssize_t post_rma(struct move *move, uint64_t flags)
                                     .rma_iov = &there,
                                     .rma_iov_count = 1,
                                     .context = &move->op.context};
-    return move->what == PUT ? fi_writemsg(peer->worker->endpoint, &what, flags | FI_DELIVERY_COMPLETE)
-                             : fi_readmsg(peer->worker->endpoint, &what, 0);
+    if (move->what == GET)
+        return fi_readmsg(peer->worker->endpoint, &what, 0);
+    return fi_writemsg(peer->worker->endpoint, &what, flags | (move->tells ? FI_DELIVERY_COMPLETE : 0));
 }
 
 static ssize_t post_move(struct ofi_op *op)
@@ -381,6 +385,32 @@ static enum transport_status start_put(struct move *move, bool copied)
     return TRANSPORT_DONE;
 }
 
+/* Decides whether the put tells, or the flush asks behind it. An empty write must not be counted. */
+static void choose_teller(struct move *move, const struct key *key)
+{
+    struct peer *peer = move->op.peer;
+    const bool others = peer->puts++ || peer->had_many;
+    move->tells = !others || key->counts || !ofi_orders_writes();
+    peer->untold = !move->tells;
+    peer->untold_key = move->key;
+    peer->untold_at = move->there;
+}
+
+/* Starts an empty write behind puts that do not tell. Returns false without memory. */
+static bool ask_behind(struct peer *peer)
+{
+    struct move *move = new_move(peer, PUT, &(struct key){.key = peer->untold_key}, peer->untold_at, 0);
+    if (!move || !join_epoch(move)) {
+        free(move);
+        return false;
+    }
+    move->here = move->copy;
+    move->tells = true;
+    peer->untold = false;
+    ofi_start(&move->op, false);
+    return true;
+}
+
 enum transport_status ofi_put(void *to, void *key, uint64_t there, const void *source, size_t bytes, void *token)
 {
     struct peer *peer = to;
@@ -395,6 +425,7 @@ enum transport_status ofi_put(void *to, void *key, uint64_t there, const void *s
     move->bytes = bytes;
     move->here = copies ? memcpy(move->copy, source, bytes) : (void *)(uintptr_t)source;
     move->token = token;
+    choose_teller(move, key);
     return start_put(move, copies);
 }
 
@@ -429,6 +460,11 @@ enum transport_status ofi_atomic(void *to, void *key, uint64_t at, const struct 
 enum transport_status ofi_flush(void *to, void *token)
 {
     struct peer *peer = to;
+    if (peer->puts)
+        peer->had_many = peer->puts > 1;
+    peer->puts = 0;
+    if (peer->untold && !ask_behind(peer))
+        return TRANSPORT_FAILED;
     const bool failed = peer->put_failed;
     peer->put_failed = false;
     if (!peer->epochs)
