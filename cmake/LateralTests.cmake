@@ -70,13 +70,14 @@ function(lateral_over_tcp label)
   endforeach()
 endfunction()
 
-# libfabric's providers that run without an adapter, and a list element with which one is chosen.
+# libfabric's providers that run without an adapter, and list elements with which one is chosen. Threads of `sockets` would spin for 10 ms
+# after each event, on cores that the PEs need.
 set(LATERAL_PROVIDERS "")
 if(TARGET lateral_ofi)
   set(LATERAL_PROVIDERS tcp shm sockets rxd)
 endif()
 foreach(provider IN LISTS LATERAL_PROVIDERS)
-  string(REPLACE rxd "udp\\;ofi_rxd" LATERAL_OVER_${provider} "FI_PROVIDER=${provider}")
+  string(REPLACE rxd "udp\\;ofi_rxd" LATERAL_OVER_${provider} "FI_PROVIDER=${provider};FI_SOCKETS_PE_WAITTIME=0")
 endforeach()
 
 # Programs of this folder that ask for UCX, over each of these, with label again; but for PROVIDER/PROGRAM that the expression names.

@@ -68,7 +68,7 @@ def main():
     if argument.startswith("far-sim"):
         environment.update(LATERAL_TRANSPORTS="sim,seed=1,hold=50:tcp")
     if argument.startswith("far-ofi"):
-        environment.update(LATERAL_TRANSPORTS="ofi", FI_PROVIDER=argument.removeprefix("far-ofi-").replace("rxd", "udp;ofi_rxd"))
+        environment.update(LATERAL_TRANSPORTS="ofi", FI_PROVIDER=argument.removeprefix("far-ofi-").replace("rxd", "udp;ofi_rxd"), FI_SOCKETS_PE_WAITTIME="0")
     if argument.endswith("fault"):
         environment.update(LATERAL_TRANSPORTS="fault,seed=1,hold=50,steps=20:tcp")
     if argument == "check":
