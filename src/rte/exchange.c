@@ -9,8 +9,8 @@
  * also while another waits in a fence. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/pack.h"
 #include "rte/backend.h"
-#include "rte/pack.h"
 #include "rte/rte.h"
 #include "rte/wait_record.h"
 #include "rte/watch.h"
@@ -32,9 +32,9 @@ struct card {
     char records[NODE_CARD_BYTES - 8];
 };
 _Static_assert(sizeof(struct card) == NODE_CARD_BYTES, "a card fills its place");
-_Static_assert(NODE_CARD_BYTES <= RTE_PACK_STREAM, "a card is a stream");
+_Static_assert(NODE_CARD_BYTES <= PACK_STREAM, "a card is a stream");
 
-enum { SHARE = 16 };
+enum { SHARE = 32 };
 static uint32_t shown[SHARE]; /* bytes of these PEs' cards that earlier fences have shown; of the first of them alone */
 static uint32_t fences;       /* that have shown cards; release, acquire */
 
@@ -190,16 +190,16 @@ static void name_set(char *key, size_t room, uint32_t fence)
 /* The first of neighbours puts what is new on their cards. They write no more before the fence is over, so it reads each card whole. */
 static int put_set(void)
 {
-    struct rte_stream streams[SHARE];
+    struct pack_stream streams[SHARE];
     size_t n = 0, bytes;
     char key[RTE_KEY_BYTES];
     for (; n < SHARE && rte.node_index + (int)n < rte.node_size; n++) {
         const struct card *card = &cards[(size_t)rte.node_index + n];
         const size_t used = used_of(card), old = shown[n] < used ? shown[n] : used;
-        streams[n] = (struct rte_stream){(const unsigned char *)card->records + old, used - old};
+        streams[n] = (struct pack_stream){(const unsigned char *)card->records + old, used - old};
         shown[n] = (uint32_t)used;
     }
-    unsigned char *packed = rte_pack(streams, n, &bytes);
+    unsigned char *packed = pack_streams(streams, n, &bytes);
     name_set(key, sizeof key, fences + 1);
     if (!packed)
         log_line("no memory for what %zu PEs tell", n);
@@ -279,7 +279,7 @@ static bool get_of_set(const char *key, int pe, uint32_t fence, void **value, si
     size_t used = 0;
     pthread_mutex_lock(&lock);
     const struct set *set = fetch_set(pe - member, fence);
-    unsigned char *records = set ? rte_unpack(set->packed, set->bytes, (size_t)member, &used) : 0;
+    unsigned char *records = set ? pack_take(set->packed, set->bytes, (size_t)member, &used) : 0;
     pthread_mutex_unlock(&lock);
     const char *there = records ? find_record((const char *)records, used, key, bytes) : 0;
     if (there)

@@ -1,9 +1,10 @@
 /* The MPI as the substrate's environment: values travel at each fence between one rank of each machine, which shares them with the ranks
- * there.
+ * there. Those of neighbours differ in a few bytes, so they travel and lie there packed (base/pack.h).
  *
  * put and fence: one thread at a time. get: any thread, also during a fence. */
 #include "mpi/init/init.h"
 
+#include "base/pack.h"
 #include "mpi/core/process.h"
 #include "mpi/core/real.h"
 
@@ -21,16 +22,27 @@ struct record {
     uint32_t rank, key_bytes, bytes; /* of key, with its final zero, and value; both follow */
 };
 
+enum { SHARE = 64 };
+
+/* The records of neighbours on a machine, one stream for each, which follow. It begins at a multiple of SHARE. */
+struct group {
+    uint32_t bytes, ranks, first, step; /* packed bytes; ranks first, first + step, ... */
+};
+
+/* Where a rank's records are: its group begins at a multiple of SHARE, and the rest is its place there. */
+struct place {
+    uint32_t rank, at;
+};
+
 struct round { /* what all ranks have told at one fence, constant */
     struct round *next;
-    char *
-        at; /* for each rank a uint32_t, where its first record begins, or 0; then the records of all, machine by machine */
-    size_t bytes;
+    char *at; /* groups, machine by machine; behind them the places of ranks that have told something, by rank */
+    size_t bytes, groups_bytes;
 };
 
 /* Where the first rank of a machine has the memory of a round. */
 struct shared {
-    uint64_t bytes, device, inode;
+    uint64_t bytes, groups_bytes, device, inode;
     int32_t pid, fd;
 };
 
@@ -49,7 +61,8 @@ static int put_value(void *self, const char *key, const void *value, size_t byte
     (void)self;
     struct record record = {(uint32_t)lmpi_process.rank, (uint32_t)strlen(key) + 1, (uint32_t)bytes};
     size_t more = sizeof record + record.key_bytes + bytes;
-    char *grown = more < INT32_MAX / 2 ? realloc(exchange.unsent, (size_t)exchange.bytes + more) : 0;
+    const size_t whole = (size_t)exchange.bytes + more;
+    char *grown = whole < PACK_STREAM ? realloc(exchange.unsent, whole) : 0;
     if (!grown)
         return -1;
     exchange.unsent = grown;
@@ -111,17 +124,75 @@ static int *gather_sizes(MPI_Comm comm, int bytes, int *ranks, int *sum)
     return sizes;
 }
 
-/* Notes where the records of each rank begin. Those of one rank follow each other. */
-static void index_records(struct round *round)
+static size_t round_up(size_t bytes)
 {
-    uint32_t *starts = (uint32_t *)round->at;
+    return (bytes + SHARE - 1) / SHARE * SHARE;
+}
+
+static uint32_t rank_of(const struct pack_stream *stream)
+{
     struct record record;
-    for (size_t at = (size_t)lmpi_process.ranks * sizeof *starts; at < round->bytes && !exchange.failed;
-         at += sizeof record + record.key_bytes + record.bytes) {
-        memcpy(&record, round->at + at, sizeof record);
-        if (!starts[record.rank])
-            starts[record.rank] = (uint32_t)at;
+    memcpy(&record, stream->at, sizeof record);
+    return record.rank;
+}
+
+/* Returns how many ranks from the start tell something and have numbers of equal distance. */
+static size_t count_group(const struct pack_stream *streams, size_t n, uint32_t *step)
+{
+    size_t ranks = 0;
+    *step = n > 1 && streams[1].bytes ? rank_of(&streams[1]) - rank_of(&streams[0]) : 0;
+    while (ranks < n && ranks < SHARE && streams[ranks].bytes &&
+           rank_of(&streams[ranks]) == rank_of(&streams[0]) + ranks * *step)
+        ranks++;
+    return ranks;
+}
+
+/* Packs what the ranks of a machine tell. Returns memory that the caller frees, and stores its bytes. */
+static char *pack_machine(const char *all, const int *sizes, size_t ranks, int *bytes)
+{
+    struct pack_stream *streams = must(calloc(ranks, sizeof *streams));
+    char *groups = 0;
+    size_t used = 0;
+    for (size_t i = 0; i < ranks; i++)
+        streams[i] = (struct pack_stream){(const unsigned char *)all + sizes[ranks + i], (size_t)sizes[i]};
+    for (size_t i = 0, n, packed_bytes; i < ranks; i += n ? n : 1) {
+        struct group group;
+        if (!(n = count_group(streams + i, ranks - i, &group.step)))
+            continue;
+        unsigned char *packed = must(pack_streams(streams + i, n, &packed_bytes));
+        const size_t whole = round_up(sizeof group + packed_bytes);
+        group.bytes = (uint32_t)packed_bytes, group.ranks = (uint32_t)n, group.first = rank_of(&streams[i]);
+        groups = must(realloc(groups, used + whole));
+        memset(groups + used, 0, whole);
+        memcpy(groups + used, &group, sizeof group);
+        memcpy(groups + used + sizeof group, packed, packed_bytes);
+        used += whole;
+        free(packed);
     }
+    free(streams);
+    *bytes = (int)used;
+    return groups;
+}
+
+static int compare_places(const void *one, const void *other)
+{
+    const struct place *a = one, *b = other;
+    return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+/* Lists the places of ranks behind the groups. */
+static void list_places(struct round *round)
+{
+    struct place *places = (struct place *)(round->at + round->groups_bytes);
+    const struct group *group;
+    size_t n = 0;
+    for (size_t at = 0; at < round->groups_bytes && !exchange.failed; at += round_up(sizeof *group + group->bytes)) {
+        group = (const struct group *)(round->at + at);
+        for (uint32_t i = 0; i < group->ranks; i++)
+            places[n++] = (struct place){group->first + i * group->step, (uint32_t)at | i};
+    }
+    qsort(places, n, sizeof *places, compare_places);
+    round->bytes = round->groups_bytes + n * sizeof *places;
 }
 
 /* Maps memory of a file, or of this process alone (-1). Returns null when it cannot. */
@@ -131,21 +202,23 @@ static void *map_bytes(size_t bytes, int fd, int rights)
     return at == MAP_FAILED ? 0 : at;
 }
 
-/* Collective over the first ranks of machines: gathers what these tell. Returns the descriptor of the round's memory, or -1. */
+/* Collective over the first ranks of machines: gathers what these tell. Returns the descriptor of the round's memory, or -1. Room that no place
+ * needs takes no memory. */
 static int gather_round(struct round *round, const char *mine, int bytes)
 {
-    const size_t head = (size_t)lmpi_process.ranks * sizeof(uint32_t);
     int ranks, sum, *sizes = gather_sizes(exchange.firsts, bytes, &ranks, &sum);
     int fd = memfd_create("lateral-values", MFD_CLOEXEC);
-    round->bytes = head + (size_t)sum;
-    if (fd >= 0 && ftruncate(fd, (off_t)round->bytes) != 0) {
+    const size_t room = (size_t)sum + (size_t)lmpi_process.ranks * sizeof(struct place);
+    round->groups_bytes = (size_t)sum;
+    if (fd >= 0 && ftruncate(fd, (off_t)room) != 0) {
         close(fd);
         fd = -1;
     }
-    round->at = must(map_bytes(round->bytes, fd, PROT_READ | PROT_WRITE));
-    check(PMPI_Allgatherv(mine, bytes, MPI_BYTE, round->at + head, sizes, sizes + ranks, MPI_BYTE, exchange.firsts));
+    round->at = must(map_bytes(room, fd, PROT_READ | PROT_WRITE));
+    check(PMPI_Allgatherv(mine, bytes, MPI_BYTE, round->at, sizes, sizes + ranks, MPI_BYTE, exchange.firsts));
     free(sizes);
-    index_records(round);
+    list_places(round);
+    mremap(round->at, room, round->bytes, 0); /* smaller, so where it is */
     return fd;
 }
 
@@ -167,11 +240,11 @@ static void *find_round(const struct shared *shared)
 static void share_round(struct round *round, int rank, int fd)
 {
     struct stat file = {0};
-    struct shared shared = {.bytes = round->bytes, .pid = getpid(), .fd = fd};
+    struct shared shared = {round->bytes, round->groups_bytes, .pid = getpid(), .fd = fd};
     if (fd >= 0 && fstat(fd, &file) == 0)
         shared.device = file.st_dev, shared.inode = file.st_ino;
     check(PMPI_Bcast(&shared, sizeof shared, MPI_BYTE, 0, exchange.machine));
-    round->bytes = shared.bytes;
+    round->bytes = shared.bytes, round->groups_bytes = shared.groups_bytes;
     if (rank)
         round->at = find_round(&shared);
     int mine = round->at != 0, all = 0;
@@ -194,9 +267,12 @@ static struct round *make_round(void)
     char *all = must(malloc(rank ? 1 : (size_t)sum + 1));
     check(PMPI_Gatherv(exchange.unsent, exchange.bytes, MPI_BYTE, all, sizes, sizes + ranks, MPI_BYTE, 0,
                        exchange.machine));
+    if (rank == 0) {
+        char *groups = pack_machine(all, sizes, (size_t)ranks, &sum);
+        fd = gather_round(round, groups, sum);
+        free(groups);
+    }
     free(sizes);
-    if (rank == 0)
-        fd = gather_round(round, all, sum);
     free(all);
     share_round(round, rank, fd);
     if (fd >= 0)
@@ -223,24 +299,27 @@ static int fence_values(void *self)
     return exchange.failed ? -1 : 0;
 }
 
-static bool find_record(const struct round *round, uint32_t rank, const char *key, void **value, size_t *bytes)
+/* Stores a copy of a value that the caller frees. Returns false when the rank has told none at that fence, and without memory. */
+static bool find_record(const struct round *round, int rank, const char *key, void **value, size_t *bytes)
 {
+    const struct place wanted = {.rank = (uint32_t)rank}, *places = (struct place *)(round->at + round->groups_bytes);
+    const struct place *place =
+        bsearch(&wanted, places, (round->bytes - round->groups_bytes) / sizeof *places, sizeof *places, compare_places);
+    const struct group *group = place ? (const struct group *)(round->at + place->at / SHARE * SHARE) : 0;
     struct record record;
-    for (size_t at = ((const uint32_t *)round->at)[rank]; at && at < round->bytes;
-         at += sizeof record + record.key_bytes + record.bytes) {
-        memcpy(&record, round->at + at, sizeof record);
-        const char *name = round->at + at + sizeof record;
-        if (record.rank != rank)
-            break;
-        if (strcmp(name, key) != 0)
-            continue;
-        *value = malloc(record.bytes + 1);
+    size_t used = 0;
+    unsigned char *records =
+        group ? pack_take((const unsigned char *)(group + 1), group->bytes, place->at % SHARE, &used) : 0;
+    *value = 0;
+    for (size_t at = 0; at < used && !*value; at += sizeof record + record.key_bytes + record.bytes) {
+        memcpy(&record, records + at, sizeof record);
+        const char *name = (const char *)records + at + sizeof record;
         *bytes = record.bytes;
-        if (*value)
+        if (strcmp(name, key) == 0 && (*value = malloc(record.bytes + 1)))
             memcpy(*value, name + record.key_bytes, record.bytes);
-        return *value != 0;
     }
-    return false;
+    free(records);
+    return *value != 0;
 }
 
 static int get_value(void *self, int rank, const char *key, void **value, size_t *bytes)
@@ -249,7 +328,7 @@ static int get_value(void *self, int rank, const char *key, void **value, size_t
     bool found = false;
     pthread_mutex_lock(&exchange.lock);
     for (const struct round *at = exchange.rounds; at && !found; at = at->next)
-        found = find_record(at, (uint32_t)rank, key, value, bytes);
+        found = find_record(at, rank, key, value, bytes);
     pthread_mutex_unlock(&exchange.lock);
     return found ? 0 : -1;
 }

@@ -1,6 +1,6 @@
 /* A stream is its length, 3 bytes, and runs: how many bytes are those of the stream before, how many follow, and these. The first stream has
  * zeros before it, as has the end of a longer one. Any thread. */
-#include "rte/pack.h"
+#include "base/pack.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,13 +8,13 @@
 
 enum { RUN = 255 };
 
-static unsigned char byte_of(const struct rte_stream *stream, size_t at)
+static unsigned char byte_of(const struct pack_stream *stream, size_t at)
 {
     return at < stream->bytes ? stream->at[at] : 0;
 }
 
 /* Returns the end of what is written; at most 3 bytes for 2 of the stream, and 5. */
-static unsigned char *pack_stream(unsigned char *to, const struct rte_stream *now, const struct rte_stream *before)
+static unsigned char *write_stream(unsigned char *to, const struct pack_stream *now, const struct pack_stream *before)
 {
     *to++ = (unsigned char)now->bytes;
     *to++ = (unsigned char)(now->bytes >> 8);
@@ -35,22 +35,22 @@ static unsigned char *pack_stream(unsigned char *to, const struct rte_stream *no
     return to;
 }
 
-unsigned char *rte_pack(const struct rte_stream *streams, size_t n, size_t *bytes)
+unsigned char *pack_streams(const struct pack_stream *streams, size_t n, size_t *bytes)
 {
-    const struct rte_stream none = {0};
+    const struct pack_stream none = {0};
     size_t room = 1;
     for (size_t i = 0; i < n; i++)
         room += 5 + 2 * streams[i].bytes;
     unsigned char *packed = malloc(room), *end = packed;
     for (size_t i = 0; i < n && packed; i++)
-        end = pack_stream(end, &streams[i], i ? &streams[i - 1] : &none);
+        end = write_stream(end, &streams[i], i ? &streams[i - 1] : &none);
     *bytes = (size_t)(end - packed);
     return packed;
 }
 
 /* Turns the stream before into this one, in place. Returns the end of what is read, or null without memory, and when it makes no sense. */
-static const unsigned char *unpack_stream(const unsigned char *from, const unsigned char *end, unsigned char **room,
-                                          size_t *bytes)
+static const unsigned char *read_stream(const unsigned char *from, const unsigned char *end, unsigned char **room,
+                                        size_t *bytes)
 {
     const size_t whole = end - from < 3 ? 0 : from[0] | (size_t)from[1] << 8 | (size_t)from[2] << 16;
     unsigned char *stream = end - from < 3 ? 0 : realloc(*room, whole + 1);
@@ -73,13 +73,13 @@ static const unsigned char *unpack_stream(const unsigned char *from, const unsig
     return from;
 }
 
-unsigned char *rte_unpack(const unsigned char *packed, size_t packed_bytes, size_t which, size_t *bytes)
+unsigned char *pack_take(const unsigned char *packed, size_t packed_bytes, size_t which, size_t *bytes)
 {
     const unsigned char *end = packed + packed_bytes;
     unsigned char *stream = 0;
     *bytes = 0;
     for (size_t i = 0; i <= which && packed; i++)
-        packed = unpack_stream(packed, end, &stream, bytes);
+        packed = read_stream(packed, end, &stream, bytes);
     if (packed)
         return stream;
     free(stream);
