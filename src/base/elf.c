@@ -193,6 +193,25 @@ uint64_t elf_frames(const struct elf *elf, uint64_t *bytes)
     return 0;
 }
 
+size_t elf_extents(const struct elf *elf, struct elf_extent *extents, size_t room)
+{
+    int sections;
+    size_t found = 0;
+    const Elf64_Shdr *section = sections_of(elf, &sections);
+    for (int i = 0; i < sections; i++) {
+        const uint64_t count = section[i].sh_type == SHT_SYMTAB ? section[i].sh_size / sizeof(Elf64_Sym) : 0;
+        const Elf64_Sym *symbol = elf_part(elf, section[i].sh_offset, count, sizeof *symbol);
+        for (uint64_t k = 0; symbol && k < count; k++)
+            if (ELF64_ST_TYPE(symbol[k].st_info) == STT_OBJECT && symbol[k].st_size &&
+                symbol[k].st_shndx != SHN_UNDEF) {
+                if (found < room)
+                    extents[found] = (struct elf_extent){symbol[k].st_value, symbol[k].st_value + symbol[k].st_size};
+                found++;
+            }
+    }
+    return found;
+}
+
 /* The symbol that somebody looks for: of a type, around an address; or a definition of a name. */
 struct wanted {
     int type;

@@ -43,6 +43,12 @@ const char *elf_variable(const struct elf *elf, uint64_t address, uint64_t *star
 /* The same for a thread-local variable around an offset in the file's block of them. */
 const char *elf_thread_variable(const struct elf *elf, uint64_t offset, uint64_t *start);
 
+/* Stores where the variables of a file that is not stripped lie, up to `room` of them. Returns how many there are. */
+struct elf_extent {
+    uint64_t start, end;
+};
+size_t elf_extents(const struct elf *elf, struct elf_extent *extents, size_t room);
+
 /* Returns whether the file defines a symbol of this name for others. */
 bool elf_exports(const struct elf *elf, const char *name);
 

@@ -194,6 +194,54 @@ bool where_variable(const void *address, char *text, size_t room)
     return true;
 }
 
+/* The program's variables, sorted; those that overlap are one. */
+static struct elf_extent *extents;
+static size_t extent_count;
+
+static int compare_extents(const void *one, const void *other)
+{
+    const struct elf_extent *a = one, *b = other;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static void read_extents(void)
+{
+    pthread_once(&once, find_program);
+    const struct elf *elf = elf_open(program.path);
+    const size_t all = elf_extents(elf, NULL, 0);
+    if (!(extents = malloc((all ? all : 1) * sizeof *extents)))
+        return;
+    elf_extents(elf, extents, all);
+    qsort(extents, all, sizeof *extents, compare_extents);
+    for (size_t i = 0; i < all; i++) {
+        struct elf_extent *last = extent_count ? &extents[extent_count - 1] : NULL;
+        if (!last || extents[i].start >= last->end)
+            extents[extent_count++] = extents[i];
+        else if (extents[i].end > last->end)
+            last->end = extents[i].end;
+    }
+}
+
+bool where_extent(const void *address, uintptr_t *start, size_t *bytes)
+{
+    static pthread_once_t reading = PTHREAD_ONCE_INIT;
+    pthread_once(&reading, read_extents);
+    const uint64_t at = (uint64_t)(uintptr_t)address - program.base;
+    size_t low = 0, high = extent_count;
+    while (low < high) { /* the first that ends behind it */
+        const size_t middle = (low + high) / 2;
+        if (extents[middle].end <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == extent_count || extents[low].start > at)
+        return false;
+    *start = (uintptr_t)(extents[low].start + program.base);
+    *bytes = extents[low].end - extents[low].start;
+    return true;
+}
+
 /* ---- the caller of the library ---- */
 
 bool where_is_library_name(const char *name)
@@ -262,6 +310,43 @@ static bool is_of_libc(const struct loaded *file)
     const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
     return strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-", 5) == 0 || strncmp(name, "ld-", 3) == 0 ||
            strncmp(name, "libpthread", 10) == 0;
+}
+
+/* Under the lock. */
+static bool is_in_wrapper(const void *frame)
+{
+    static struct loaded file;
+    const char *name;
+    return find_around(frame, &file) &&
+           (is_of_library(&file) || ((name = function_at(frame, &file)) && where_is_wrapper_name(name)));
+}
+
+/* Answers are kept: twice the address, and whether it lies in a wrapper. */
+static bool is_known_wrapper(const void *frame)
+{
+    static uint64_t known[256]; /* relaxed: each word is whole */
+    uint64_t at = (uint64_t)(uintptr_t)frame, *slot = &known[at / 4 % 256],
+             word = __atomic_load_n(slot, __ATOMIC_RELAXED);
+    if (word >> 1 != at) {
+        pthread_mutex_lock(&lock);
+        word = at << 1 | is_in_wrapper(frame);
+        pthread_mutex_unlock(&lock);
+        __atomic_store_n(slot, word, __ATOMIC_RELAXED);
+    }
+    return word & 1;
+}
+
+const void *where_behind_wrappers(const void *from)
+{
+    void *frames[FRAMES];
+    if (!is_known_wrapper(from))
+        return from;
+    int depth = backtrace(frames, FRAMES), at = 0;
+    while (at < depth && frames[at] != from)
+        at++;
+    while (at < depth && is_known_wrapper(frames[at]))
+        at++;
+    return at < depth ? frames[at] : from;
 }
 
 /* Returns the index of the innermost frame outside of the library, whose file it stores; `depth`: there is none. */

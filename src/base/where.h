@@ -12,6 +12,10 @@
  * it lies in another file. */
 uint64_t where_of(const void *address);
 
+/* Returns the return address into the program behind `from`, one of the calling thread, where that lies in a wrapper of Fortran or in the
+ * MPI's library; else `from`. */
+const void *where_behind_wrappers(const void *from);
+
 /* Writes "file.c:12" for a place, or its function where no line is known; "" for place 0. Starts a process. */
 void where_write(uint64_t place, char *text, size_t room);
 /* The same behind " at ". */
@@ -23,6 +27,9 @@ bool where_called(char *text, size_t room);
 
 /* Writes "flag", or "flag + 0x8", for the address of a variable of the program. Returns false when there is none. */
 bool where_variable(const void *address, char *text, size_t room);
+
+/* Stores where the variable of the program around an address begins, and its bytes. Returns false when none is known there. */
+bool where_extent(const void *address, uintptr_t *start, size_t *bytes);
 
 /* Returns whether a function of this name is the library's: for programs that it is linked into statically. */
 bool where_is_library_name(const char *name);

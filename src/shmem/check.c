@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/poison.h"
+#include "base/where.h"
 #include "shmem/place.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
@@ -75,11 +76,14 @@ bool lat_check_find(const void *addr, struct lat_check_block *block)
     enum uccs_segment segment = uccs_memory_find(addr, &offset);
     if (segment == UCCS_HEAP)
         heap_part(addr, block);
-    else if (segment == UCCS_IMAGE)
+    else if (segment == UCCS_IMAGE) {
         *block = (struct lat_check_block){.kind = "global variables",
                                           .start = (uintptr_t)addr - offset,
                                           .bytes = uccs_core.globals_bytes,
                                           .usable = true};
+        if (where_extent(addr, &block->start, &block->bytes))
+            block->kind = "variable";
+    }
     return segment != UCCS_NOWHERE;
 }
 

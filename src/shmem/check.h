@@ -14,7 +14,7 @@
 
 /* Symmetric memory around an address. */
 struct lat_check_block {
-    const char *kind; /* "heap block", "global variables", "free part of the symmetric heap" */
+    const char *kind; /* "heap block", "variable", "global variables", "free part of the symmetric heap" */
     uintptr_t start;
     size_t bytes;
     bool usable; /* false in free parts of the heap */

@@ -13,8 +13,9 @@
 
 static struct race_access access_of(const struct race_call *call, enum race_way way, unsigned flags, uint32_t event)
 {
+    const void *from = where_behind_wrappers(call->from);
     return (struct race_access){way,   call->context, flags,
-                                event, call->number,  (const void *)(uintptr_t)where_of(call->from)};
+                                event, call->number,  (const void *)(uintptr_t)where_of(from)};
 }
 
 int race_class(shmem_ctx_t ctx)

@@ -173,8 +173,9 @@ void *stats_enter(struct stats_call *call, struct stats_site *site, const void *
     void *next = stats_behind(site); /* before the time is taken */
     *call = (struct stats_call){.name = site->name, .from = from};
     if (__atomic_load_n(&counts, __ATOMIC_ACQUIRE)) { /* release: stats_begin */
-        (self ? self : take_thread())->depth++;
-        self->from = from;
+        if ((self ? self : take_thread())->depth++ == 0)
+            call->from = where_behind_wrappers(from);
+        self->from = call->from;
         call->begin = stats_now();
     }
     return next;
