@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -407,11 +408,22 @@ static bool is_of_system(struct code_location place)
     return !place.elf; /* code of the kernel that is mapped */
 }
 
-/* Writes the source line of the innermost caller that has one, outside of the system's files; else the innermost caller; else
- * where the process is. */
+/* Adds the function that the program has called: it may be one that waits, of the MPI say. */
+static void write_called(struct code_location place, char *text, size_t room)
+{
+    uint64_t start;
+    const char *name = place.elf ? elf_function(place.elf, place.address - 1, &start) : NULL;
+    const size_t used = strlen(text);
+    if (name)
+        snprintf(text + used, room - used, ", in %.60s",
+                 name + (strncmp(name, "PMPI_", 5) == 0 || strncmp(name, "pshmem", 6) == 0));
+}
+
+/* Writes the source line of the innermost caller that has one, outside of the system's files, and what it has called there; else the innermost
+ * caller; else where the process is. */
 static void write_caller(struct unwind *unwind, const struct maps *maps, char *text, size_t room)
 {
-    struct code_location first = code_location_of(maps, unwind->counter + 1), outside = {0};
+    struct code_location first = code_location_of(maps, unwind->counter + 1), outside = {0}, called = {0};
     int tries = 0;
     for (int depth = 0; depth < FRAMES && tries < TRIES; depth++) {
         /* A line is looked up before a return address; the first is none. */
@@ -419,9 +431,12 @@ static void write_caller(struct unwind *unwind, const struct maps *maps, char *t
         if (!is_of_system(place)) {
             outside = outside.elf ? outside : place;
             tries++;
-            if (location_line(place, text, room))
+            if (location_line(place, text, room)) {
+                write_called(called, text, room);
                 return;
+            }
         }
+        called = place;
         if (!unwind_step(unwind, maps, depth == 0))
             break;
     }

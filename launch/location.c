@@ -73,14 +73,19 @@ struct code_location code_location_of(const struct maps *maps, uint64_t address)
     return place;
 }
 
-bool location_variable(const struct maps *maps, uint64_t address, char *text, size_t room)
+bool location_variable(const struct maps *maps, uint64_t caller, uint64_t address, char *text, size_t room)
 {
-    uint64_t start;
-    const char *name = maps->program ? elf_variable(maps->program, address - maps->shift, &start) : NULL;
+    uint64_t start, shift = maps->shift;
+    const char *name = maps->program ? elf_variable(maps->program, address - shift, &start) : NULL;
+    const struct code_location place = code_location_of(maps, caller);
+    if (!name && place.elf) {
+        shift = caller - place.address;
+        name = elf_variable(place.elf, address - shift, &start);
+    }
     if (!name)
         return false;
     char readable[256];
-    uint64_t offset = address - maps->shift - start;
+    uint64_t offset = address - shift - start;
     symbolizer_name(name, readable, sizeof readable);
     if (offset)
         snprintf(text, room, "%s + %llu bytes", readable, (unsigned long long)offset);

@@ -31,15 +31,16 @@ void maps_free(struct maps *maps);
 
 struct code_location code_location_of(const struct maps *maps, uint64_t address);
 
-/* Writes "flag" or "flag + 8 bytes" for a variable of the program. Returns false when there is none around. */
-bool location_variable(const struct maps *maps, uint64_t address, char *text, size_t room);
+/* Writes "flag" or "flag + 8 bytes" for a variable of the program, or of the file that has called: an emulator's process runs another program.
+ * Returns false when there is none around. */
+bool location_variable(const struct maps *maps, uint64_t caller, uint64_t address, char *text, size_t room);
 
 /* Writes "file.c:12" for a return address, or "function" with its file where no source line is known: then returns false. It runs the
  * addr2line or llvm-symbolizer of the system, once for each place. */
 bool location_line(struct code_location place, char *text, size_t room);
 
-/* Writes where the main thread of the process is, for which it halts it for a moment: "file.c:12" or "function + 0x12 (file)". Writes
- * nothing when the system does not allow to look. */
+/* Writes where the main thread of the process is, for which it halts it for a moment: "file.c:12", or "file.c:12, in read" where it has called
+ * something without lines, or "function + 0x12 (file)". Writes nothing when the system does not allow to look. */
 void halt_where(pid_t pid, char *text, size_t room);
 
 #endif

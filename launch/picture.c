@@ -147,8 +147,8 @@ static void write_call(struct group *group, const char *name)
         snprintf(group->call, sizeof group->call, "%.*s", length - alias, name + alias);
 }
 
-/* Writes the outermost function of the library, and the place that called it. */
-static void find_call(struct group *group, const struct node_wait *wait, const struct maps *maps)
+/* Writes the outermost function of the library, and the place that called it. Returns its address, or 0. */
+static uint64_t find_call(struct group *group, const struct node_wait *wait, const struct maps *maps)
 {
     uint32_t outside = wait->depth;
     bool inside = false; /* some frame was of the library as a file of its own */
@@ -175,6 +175,7 @@ static void find_call(struct group *group, const struct node_wait *wait, const s
         wrapper = name && where_is_wrapper_name(name);
     }
     location_line(from, group->where, sizeof group->where);
+    return outside ? wait->frames[outside - 1] : 0;
 }
 
 static void write_value(char *text, size_t room, enum kind kind, uint64_t value)
@@ -186,7 +187,8 @@ static void write_value(char *text, size_t room, enum kind kind, uint64_t value)
         snprintf(text, room, "%" PRIu64, value);
 }
 
-static void describe_variable(struct group *group, const struct node_wait *wait, const struct maps *maps)
+static void describe_variable(struct group *group, const struct node_wait *wait, const struct maps *maps,
+                              uint64_t caller)
 {
     char name[96] = "value", wanted[24], now[24];
     const struct node_wait_reason *on = &wait->on;
@@ -195,7 +197,7 @@ static void describe_variable(struct group *group, const struct node_wait *wait,
     else if (on->object - wait->heap < wait->heap_bytes)
         snprintf(name, sizeof name, "heap + 0x%" PRIx64, on->object - wait->heap);
     else
-        location_variable(maps, on->object, name, sizeof name);
+        location_variable(maps, caller, on->object, name, sizeof name);
     write_value(wanted, sizeof wanted, on->kind, on->number);
     write_value(now, sizeof now, on->kind, wait->value);
     snprintf(group->object, sizeof group->object, "%s %.*s %s, is %s", name, on->compare[1] == ' ' ? 1 : 2, on->compare,
@@ -220,9 +222,9 @@ static bool add_waits(struct picture *picture, const struct view *view, uint32_t
             break;
         struct group like = {.on = wait.on, .seconds = 1e-9 * ((double)clock_nanoseconds() - (double)wait.since)};
         like.itself = like.on.about == NODE_REASON_PES && like.on.size == 1 && (uint32_t)like.on.start == pe;
-        find_call(&like, &wait, &maps);
+        const uint64_t caller = find_call(&like, &wait, &maps);
         if (wait.on.about == NODE_REASON_VARIABLE)
-            describe_variable(&like, &wait, &maps);
+            describe_variable(&like, &wait, &maps, caller);
         else
             snprintf(like.object, sizeof like.object, "%s", wait.text);
         plain_text(like.object, strlen(like.object));

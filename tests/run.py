@@ -93,10 +93,11 @@ def command_line(options, keys, program):
     return [*split(options["emulator"]), options["oshrun"], "-n", options["pes"], *stop, *split(keys.get("oshrun", "")), *program]
 
 
-def patient(command, keys):
+def patient(options, command, keys):
     """Where a time limit is to show what PEs wait for, a busy machine may not have started them in time: then with more time."""
     wrong = watch(command, keys)
-    for times in map(int, keys.get("patience", "").split()):
+    more = " 27" if options["emulator"] else ""
+    for times in map(int, (keys["patience"] + more).split() if "patience" in keys else ()):
         if not wrong:
             break
         at = len(command) - 1 - command[::-1].index("--timeout") + 1     # the last one holds
@@ -157,6 +158,8 @@ def is_refused(options, keys):
     shares = shares or over == "ofi" and os.environ.get("FI_PROVIDER") == "shm"
     if shares and free_memory() < 16 << 20:
         return "/dev/shm is full, where UCX and libfabric keep what processes share"
+    if options["emulator"] and "--deadlock" in keys.get("oshrun", ""):
+        return "an emulator's own threads and system calls hide those of the program"
     preloads = any(f"--{tool}" in keys.get("oshrun", "") for tool in ("check", "stats", "trace"))
     if preloads and set(options["oshrun"]) & set(" :"):
         return "a blank or a colon is in the path of the build: the dynamic linker preloads nothing from there"
@@ -187,7 +190,7 @@ def run(options, file, program):
         return 77
     print("+", *command, flush=True)
     if {"fails", "status", "prints"} & keys.keys():
-        return patient(command, keys)
+        return patient(options, command, keys)
     os.execvp(command[0], command)
 
 
