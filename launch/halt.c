@@ -416,7 +416,7 @@ static void write_called(struct code_location place, char *text, size_t room)
     const size_t used = strlen(text);
     if (name)
         snprintf(text + used, room - used, ", in %.60s",
-                 name + (strncmp(name, "PMPI_", 5) == 0 || strncmp(name, "pshmem", 6) == 0));
+                 name + (strncasecmp(name, "PMPI_", 5) == 0 || strncmp(name, "pshmem", 6) == 0));
 }
 
 /* Writes the source line of the innermost caller that has one, outside of the system's files, and what it has called there; else the innermost

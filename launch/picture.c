@@ -172,7 +172,7 @@ static uint64_t find_call(struct group *group, const struct node_wait *wait, con
         uint64_t start;
         from = code_location_of(maps, wait->frames[outside]);
         const char *name = from.elf ? elf_function(from.elf, from.address - 1, &start) : NULL;
-        wrapper = name && where_is_wrapper_name(name);
+        wrapper = (name && where_is_wrapper_name(name)) || (from.elf && where_is_library_file(from.elf->path));
     }
     location_line(from, group->where, sizeof group->where);
     return outside ? wait->frames[outside - 1] : 0;

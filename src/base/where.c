@@ -297,10 +297,9 @@ static const char *function_at(const void *frame, struct loaded *file)
     return here ? elf_function(elf_open(file->path), where_of(frame) - 1, &start) : NULL;
 }
 
-/* An MPI's library is one: calls from Fortran come through it. */
-static bool is_of_library(const struct loaded *file)
+bool where_is_library_file(const char *path)
 {
-    const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     return strncmp(name, "liblateral", 10) == 0 || strncmp(name, "libmpi", 6) == 0;
 }
 
@@ -318,7 +317,7 @@ static bool is_in_wrapper(const void *frame)
     static struct loaded file;
     const char *name;
     return find_around(frame, &file) &&
-           (is_of_library(&file) || ((name = function_at(frame, &file)) && where_is_wrapper_name(name)));
+           (where_is_library_file(file.path) || ((name = function_at(frame, &file)) && where_is_wrapper_name(name)));
 }
 
 /* Answers are kept: twice the address, and whether it lies in a wrapper. */
@@ -353,7 +352,7 @@ const void *where_behind_wrappers(const void *from)
 static int find_outside(void *const *frames, int depth, struct loaded *file)
 {
     int at = 0;
-    while (at < depth && find_around(frames[at], file) && is_of_library(file))
+    while (at < depth && find_around(frames[at], file) && where_is_library_file(file->path))
         at++;
     const bool shared = at > 0;
     /* Else the library lies in the program: the frame behind its outermost function. */

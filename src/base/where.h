@@ -35,6 +35,8 @@ bool where_extent(const void *address, uintptr_t *start, size_t *bytes);
 bool where_is_library_name(const char *name);
 /* Returns whether it is one that is linked into every program of its language, between the program's lines and the library. */
 bool where_is_wrapper_name(const char *name);
+/* Returns whether a file is a library of Lateral or of an MPI, whose Fortran calls come through it. */
+bool where_is_library_file(const char *path);
 
 /* Source lines, by the addr2line, eu-addr2line or llvm-symbolizer that is in PATH. One thread at a time. */
 

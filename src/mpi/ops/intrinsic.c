@@ -29,9 +29,10 @@ bool lmpi_promise_kept(const struct lmpi_window *window, int rank, MPI_Aint at, 
     if (aligned && count <= LMPI_INTRINSIC_MOST &&
         uccs_accumulate_intrinsic(target->endpoint, target->memory, op->type, op->how))
         return true;
-    lmpi_log("LATERAL_CHECK: an accumulate at rank %d breaks the promise of mpi_assert_accumulate_intrinsic: %s", rank,
-             aligned ? "MPIX_Win_op_intrinsic gives 0 for its operation, datatype and count"
-                     : "its elements are not aligned");
+    lmpi_log_mistake(
+        "LATERAL_CHECK: an accumulate at rank %d breaks the promise of mpi_assert_accumulate_intrinsic: %s", rank,
+        aligned ? "MPIX_Win_op_intrinsic gives 0 for its operation, datatype and count"
+                : "its elements are not aligned");
     return false;
 }
 

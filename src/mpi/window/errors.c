@@ -3,18 +3,29 @@
 #include "mpi/core/process.h"
 #include "mpi/window/window.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+void lmpi_log_mistake(const char *format, ...)
+{
+    char text[2 * MPI_MAX_ERROR_STRING], place[160];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const bool tell = where_called(place, sizeof place);
+    lmpi_log("%s%s%s", text, tell ? "; called at " : "", tell ? place : "");
+}
 
 /* The MPI's own message would name the call of the error handler alone. */
 static void log_fatal(const char *call, const char *kind, const char *name, int class)
 {
-    char text[MPI_MAX_ERROR_STRING] = "", place[160];
+    char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
     PMPI_Error_string(class, text, &length);
     lmpi_process.aborting = true;
-    const bool tell = where_called(place, sizeof place);
-    lmpi_log("%s on %s %s: %s%s%s", call, kind, name, text, tell ? "; called at " : "", tell ? place : "");
+    lmpi_log_mistake("%s on %s %s: %s", call, kind, name, text);
 }
 
 static bool is_fatal(MPI_Errhandler handler)
@@ -75,7 +86,7 @@ int lmpi_class_of(int status)
     case UCCS_ERR_INVALID: return MPI_ERR_OP;
     case UCCS_ERR_STALE:
         if (lmpi_process.checked)
-            lmpi_log("LATERAL_CHECK: an operation uses memory that its owner has released");
+            lmpi_log_mistake("LATERAL_CHECK: an operation uses memory that its owner has released");
         return MPI_ERR_RMA_ATTACH;
     }
     return MPI_ERR_OTHER;

@@ -261,6 +261,9 @@ static inline int lmpi_end(const struct lmpi_window *window, int class, const ch
 /* The same by the error handler of a communicator. */
 int lmpi_comm_error(MPI_Comm comm, int class, const char *call) __attribute__((cold, noinline));
 
+/* Prints a line of lmpi_log that ends with the program's source line. Starts a process. */
+void lmpi_log_mistake(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+
 /* Returns the error class for a status of the substrate. */
 int lmpi_class_of(int status);
 
