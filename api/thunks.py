@@ -151,7 +151,7 @@ def required(function):
     """Returns the lines that look whether the library runs, and those that find the group of a collective."""
     call = f'"{function.name}"'
     if function.row.state == "group" and function.row.old:
-        return [f"struct uccs_team *group = lat_set_group({call}, PE_start, logPE_stride, PE_size, pSync);"]
+        return [f"struct uccs_team *group = lat_set_group({call}, PE_start, logPE_stride, PE_size, pSync);", "if (!group)", "    return;"]
     if function.row.state == "group":
         return [f"struct uccs_team *group = lat_team_group({call}, team);", "if (!group)", "    return -1;"]
     if function.row.state == "run":

@@ -60,7 +60,8 @@ static inline void lat_require_strides(const char *call, ptrdiff_t dst, ptrdiff_
 /* Returns the group of a team, or null for SHMEM_TEAM_INVALID. Ends the job when the library does not run. */
 struct uccs_team *lat_team_group(const char *call, shmem_team_t team);
 
-/* Returns the group of an active set, made by the first call. Ends the job when an argument is wrong. */
+/* Returns the group of an active set, made by the first call, or null when this PE is not in it: the standard leaves open what such a
+ * call does, old programs make it, and here it does nothing (--check ends the job). Ends the job when an argument is wrong. */
 struct uccs_team *lat_set_group(const char *call, int start, int logstride, int size, long *psync);
 
 /* Ends the job unless the group has this root. */

@@ -147,7 +147,8 @@ static struct set *make_set(const char *call, int start, int stride, int size, l
     return set;
 }
 
-static void require_set(const char *call, int start, int logstride, int size, const long *psync)
+/* Ends the job when an argument is wrong. Returns whether this PE is in the set. */
+static bool require_set(const char *call, int start, int logstride, int size, const long *psync)
 {
     lat_require(call);
     int64_t stride = logstride >= 0 && logstride < 31 ? INT64_C(1) << logstride : 0;
@@ -157,16 +158,15 @@ static void require_set(const char *call, int start, int logstride, int size, co
     if (size < 1 || start < 0 || start + stride * (size - 1) >= uccs_core.npes)
         lat_fail(call, "PE_start %d, logPE_stride %d, PE_size %d reach beyond the job's PEs 0 to %d", start, logstride,
                  size, uccs_core.npes - 1);
-    if (distance < 0 || distance % stride != 0 || distance / stride >= size)
-        lat_fail(call, "this PE is not in the active set PE_start %d, logPE_stride %d, PE_size %d", start, logstride,
-                 size);
     if (!psync && size > 1)
         lat_fail(call, "pSync is null");
+    return distance >= 0 && distance % stride == 0 && distance / stride < size;
 }
 
 struct uccs_team *lat_set_group(const char *call, int start, int logstride, int size, long *psync)
 {
-    require_set(call, start, logstride, size, psync);
+    if (!require_set(call, start, logstride, size, psync))
+        return 0;
     int stride = 1 << logstride;
     struct set **bucket = bucket_of(start, stride, size, psync);
     struct set *set = find_set(bucket, start, stride, size, psync);

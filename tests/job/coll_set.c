@@ -133,8 +133,10 @@ static void run(int sets, int steps, uint64_t seed)
             at_rest(set.psync, (uint64_t)step);
             shmem_barrier_all();
         }
-        if (set.rank < 0)
+        if (set.rank < 0) { /* returns at once */
+            shmem_barrier(set.start, set.log, set.size, set.psync);
             continue;
+        }
         dawdle(&own);
         operations[what](&set, (uint64_t)step, &detail);
     }
