@@ -168,11 +168,11 @@ static void long_variable(void)
     char text[64];
     large.symbol[3].st_size = 5ul << 30;
     struct maps maps = {.program = open_image(&large, sizeof large), .shift = 0x10000};
-    CHECK(location_variable(&maps, 0x10000 + 205, text, sizeof text) && strcmp(text, "words") == 0);
-    CHECK(location_variable(&maps, 0x10000 + 205 + (4ul << 30), text, sizeof text));
+    CHECK(location_variable(&maps, 0, 0x10000 + 205, text, sizeof text) && strcmp(text, "words") == 0);
+    CHECK(location_variable(&maps, 0, 0x10000 + 205 + (4ul << 30), text, sizeof text));
     CHECK(strcmp(text, "words + 4294967296 bytes") == 0);
-    CHECK(!location_variable(&maps, 0x10000 + 205 + (5ul << 30), text, sizeof text));
-    CHECK(!location_variable(&(struct maps){0}, 0x10000 + 205, text, sizeof text));
+    CHECK(!location_variable(&maps, 0, 0x10000 + 205 + (5ul << 30), text, sizeof text));
+    CHECK(!location_variable(&(struct maps){0}, 0, 0x10000 + 205, text, sizeof text));
 }
 
 int main(void)
