@@ -1,11 +1,10 @@
 /* Measures how long collectives take: broadcast, reduce, fcollect, collect, alltoall at 8 B, 64 KiB and 4 MiB.
  *
- * The size is one PE's contribution (alltoall at 8 B: one long for every peer). The benchmark calls the team forms if
- * the implementation has OpenSHMEM 1.5, else the active sets. The broadcast is that of active sets for all, because the team
- * form also fills the root's dest, which is more to copy; its root moves on with every call, so that no PE runs ahead. The
- * floor of large sizes is the memory traffic at memcpy's speed: all PEs at once copy that size from the next PE's memory (from
- * their own if shmem_ptr gives none). A collective takes at least as many such copies as it has to move: broadcast PEs - 1,
- * reduce and alltoall PEs, fcollect PEs * PEs. */
+ * The size is one PE's contribution (alltoall at 8 B: one long for every peer). Called are the team forms where there is OpenSHMEM 1.5,
+ * else those of active sets; the broadcast is always that of active sets, because the team form also fills the root's dest. Its root moves
+ * on with every call, so that no PE runs ahead. The floor of large sizes is the memory traffic at memcpy's speed: all PEs at once copy that
+ * size from the next PE's memory (from their own if shmem_ptr gives none). A collective takes at least as many such copies as it has to
+ * move: broadcast PEs - 1, reduce and alltoall PEs, fcollect PEs * PEs. */
 #include "bench.h"
 
 enum { LARGEST = 4 << 20, SYNCS = 8 };
@@ -111,10 +110,8 @@ static void floors(double copy)
                 {"reduce", bench.pes},
                 {"fcollect", (double)bench.pes * bench.pes},
                 {"alltoall", bench.pes}};
-    for (size_t i = 0; i < sizeof need / sizeof need[0]; i++) {
-        bench_result(copy * need[i].copies / bench.pes, "ns", "%s.%zu.floor", need[i].name,
-                     c.size); /* `copy` moved one per PE */
-    }
+    for (size_t i = 0; i < sizeof need / sizeof need[0]; i++) /* `copy` moved one per PE */
+        bench_result(copy * need[i].copies / bench.pes, "ns", "%s.%zu.floor", need[i].name, c.size);
 }
 
 static void measure(size_t size)
@@ -123,10 +120,8 @@ static void measure(size_t size)
     c.count = size / sizeof(long);
     if (size > 4096)
         floors(copy_time());
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        void (*call)(long) = kinds[i].call;
-        bench_kinds(&(struct bench_kind){kinds[i].name, loop, &call}, 1, BENCH_TOGETHER, 1, size);
-    }
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        bench_kinds(&(struct bench_kind){kinds[i].name, loop, (void *)&kinds[i].call}, 1, BENCH_TOGETHER, 1, size);
 }
 
 int main(int argc, char **argv)
