@@ -2,7 +2,6 @@
 
 #include <elf.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -414,9 +413,10 @@ static void write_called(struct code_location place, char *text, size_t room)
     uint64_t start;
     const char *name = place.elf ? elf_function(place.elf, place.address - 1, &start) : NULL;
     const size_t used = strlen(text);
-    if (name)
-        snprintf(text + used, room - used, ", in %.60s",
-                 name + (strncasecmp(name, "PMPI_", 5) == 0 || strncmp(name, "pshmem", 6) == 0));
+    if (name && used + 5 < room) {
+        memcpy(text + used, ", in ", 5);
+        location_call(name, text + used + 5, room - used - 5);
+    }
 }
 
 /* Writes the source line of the innermost caller that has one, outside of the system's files, and what it has called there; else the innermost

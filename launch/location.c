@@ -73,6 +73,17 @@ struct code_location code_location_of(const struct maps *maps, uint64_t address)
     return place;
 }
 
+void location_call(const char *name, char *text, size_t room)
+{
+    const bool alias = strncmp(name, "pshmem", 6) == 0 || strncasecmp(name, "PMPI", 4) == 0;
+    int length = (int)strcspn(name, ".");
+    length = length < 60 ? length : 60;
+    if (strncmp(name, "lat_", 4) == 0)
+        snprintf(text, room, "shmem_%.*s", length - 4, name + 4);
+    else
+        snprintf(text, room, "%.*s", length - alias, name + alias);
+}
+
 bool location_variable(const struct maps *maps, uint64_t caller, uint64_t address, char *text, size_t room)
 {
     uint64_t start, shift = maps->shift;

@@ -31,6 +31,10 @@ void maps_free(struct maps *maps);
 
 struct code_location code_location_of(const struct maps *maps, uint64_t address);
 
+/* Writes the name that a program calls for that of a function: shmem_ and MPI_ have aliases with a p in front, the function of a call
+ * without types is lat_, and a compiler names the rare part of a function "name.cold". */
+void location_call(const char *name, char *text, size_t room);
+
 /* Writes "flag" or "flag + 8 bytes" for a variable of the program, or of the file that has called: an emulator's process runs another program.
  * Returns false when there is none around. */
 bool location_variable(const struct maps *maps, uint64_t caller, uint64_t address, char *text, size_t room);

@@ -134,19 +134,6 @@ static bool is_of_library(struct code_location place)
     return slash && strncmp(slash, "/liblateral", 11) == 0;
 }
 
-/* Writes the name that a program calls: shmem_ and MPI_ have aliases with a p in front, the function of a call without
- * types is lat_, and a compiler names the rare part of a function "name.cold". */
-static void write_call(struct group *group, const char *name)
-{
-    bool alias = strncmp(name, "pshmem", 6) == 0 || strncmp(name, "PMPI", 4) == 0;
-    int length = (int)strcspn(name, ".");
-    length = length < 60 ? length : 60;
-    if (strncmp(name, "lat_", 4) == 0)
-        snprintf(group->call, sizeof group->call, "shmem_%.*s", length - 4, name + 4);
-    else
-        snprintf(group->call, sizeof group->call, "%.*s", length - alias, name + alias);
-}
-
 /* Writes the outermost function of the library, and the place that called it. Returns its address, or 0. */
 static uint64_t find_call(struct group *group, const struct node_wait *wait, const struct maps *maps)
 {
@@ -164,7 +151,7 @@ static uint64_t find_call(struct group *group, const struct node_wait *wait, con
         if (shared ? !name : !name || !where_is_library_name(name))
             continue;
         if (where_is_library_name(name))
-            write_call(group, name);
+            location_call(name, group->call, sizeof group->call);
         outside = i + 1;
     }
     struct code_location from = {0};

@@ -208,7 +208,7 @@ struct node_wait_reason {
     uint32_t may_end;     /* the waiter itself may end the wait, or act in it: a time limit, pollers of the program */
     int32_t start;        /* PES: the lowest */
     int32_t stride, size; /* PES: how far they are apart, and how many they are */
-    uint64_t object;      /* VARIABLE: its address in the waiting PE; PES: of a team, alike at its members */
+    uint64_t object;      /* VARIABLE: its address in the waiting PE; PES: number of the team, or NODE_NO_TEAM */
     uint64_t number;      /* VARIABLE: the value waited for; PES: number of the meeting */
 };
 
