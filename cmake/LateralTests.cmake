@@ -159,6 +159,11 @@ function(_lateral_list jobs)
   endforeach()
 endfunction()
 
+# These presets share one CTest run with release (./dev test): their tests bear their name.
+if(LATERAL_SANITIZE OR CMAKE_CROSSCOMPILING)
+  set(LATERAL_TEST_PREFIX ${LATERAL_PRESET}:)
+endif()
+
 # A further argument goes into the tests' names behind the label.
 function(_lateral_cases label target file)
   get_property(lines GLOBAL PROPERTY cases_of_${file})
@@ -191,11 +196,7 @@ endfunction()
 
 function(_lateral_one_test label target file case pes timeout)
   cmake_path(GET file STEM name)
-  # These presets share one CTest run with release (./dev test): their tests bear their name.
-  set(test ${label}/${name})
-  if(LATERAL_SANITIZE OR CMAKE_CROSSCOMPILING)
-    set(test ${LATERAL_PRESET}:${test})
-  endif()
+  set(test ${LATERAL_TEST_PREFIX}${label}/${name})
   set(how ${LATERAL_NETWORK})
   if(case)
     string(APPEND test .${case})

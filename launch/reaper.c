@@ -109,20 +109,20 @@ _Noreturn void die_of(int number)
     _exit(128 + number);
 }
 
-/* A stopped supervisor would act on no signal, so it goes on first: SIGCONT behind a signal that ends it would take back the stop by which a
- * sanitizer halts a process at its end. */
-static void pass_on(pid_t child, int signal, bool is_oshrun)
+/* A stopped supervisor would act on no signal, so it goes on when it is to end. One that is not stopped gets no SIGCONT from then on: that
+ * would take back the stop by which a sanitizer halts a process at its end, and the process would never end. */
+static void wake_stopped(pid_t child)
 {
-    if (!is_oshrun && (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT))
+    siginfo_t info = {.si_pid = 0};
+    if (waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child)
         kill(child, SIGCONT);
-    kill(child, signal);
 }
 
 int attend(pid_t child, const sigset_t *signals, bool is_oshrun)
 {
     static const struct timespec patience = {.tv_sec = SUPERVISOR_MS / 1000};
     const pid_t parent = getppid();
-    bool interrupted = false;
+    bool interrupted = false, ends = false;
     for (;;) {
         siginfo_t info;
         int status;
@@ -130,16 +130,18 @@ int attend(pid_t child, const sigset_t *signals, bool is_oshrun)
         const int signal = alone ? sigtimedwait(signals, &info, &patience) : sigwaitinfo(signals, &info);
         if (signal < 0 && errno == EAGAIN)
             kill(child, SIGKILL); /* a supervisor that does not end after oshrun */
-        const bool news = signal == SIGCHLD && waitpid(child, &status, WNOHANG | WUNTRACED) == child;
-        if (news && WIFSTOPPED(status) && is_oshrun)
+        const bool news = signal == SIGCHLD && waitpid(child, &status, WNOHANG | (is_oshrun ? WUNTRACED : 0)) == child;
+        if (news && WIFSTOPPED(status))
             kill(child, SIGCONT); /* the reaper must see when the supervisor dies */
         else if (news && interrupted && WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGINT)
             die_of(SIGINT); /* so that the shell stops its loop, too */
-        else if (news && !WIFSTOPPED(status))
+        else if (news)
             return status;
-        if (signal <= 0 || signal == SIGCHLD)
-            continue;
-        pass_on(child, signal, is_oshrun);
+        if (signal > 0 && signal != SIGCHLD && (signal != SIGCONT || !ends))
+            kill(child, signal);
+        ends |= !is_oshrun && (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT);
+        if (ends)
+            wake_stopped(child);
         interrupted |= is_oshrun && signal == SIGINT && info.si_code == SI_KERNEL;
         if (is_oshrun && signal == SIGTSTP)
             raise(SIGSTOP);
