@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@ static pid_t start(void (*life)(void))
     net_open(0, 0, 3, 1);
     const pid_t child = fork();
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         const char *why = net_open(LOST, 1, 3, 1);
         CHECK(!why, "%s", why);
         set_stage(STAGE, 1);
