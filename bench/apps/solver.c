@@ -1,11 +1,7 @@
 /* Conjugate gradients on a sparse symmetric matrix, the Laplacian of a graph plus one, whose rows the PEs share in blocks. A step needs
  * the values of other PEs' rows at the ends of edges, and two sums over all.
- *
- *   solver [plain|counters]
- *
  *   plain     each PE puts its values into their places at the others, and all meet in a barrier
  *   counters  counting puts: a PE multiplies its own part meanwhile, and waits only for the values it needs
- *
  * A vertex has edges to its neighbours in a ring and, by multiplication, to distant ones, so every PE needs something of every other. The
  * answer is known. PE 0 prints the time of a step, the median of several solutions. */
 #include "bench.h"
@@ -20,8 +16,7 @@ static double *ghosts[MOST_PES]; /* symmetric: ghosts[pe][i] is the value of pe'
 static int needed[MOST_PES], *need[MOST_PES], asked[MOST_PES],
     *ask[MOST_PES];                /* rows of pe that I need; rows of mine that pe needs */
 static int columns[LOCAL][DEGREE]; /* below LOCAL: my row; else LOCAL + a place among all ghosts */
-static double *packed, values[LOCAL];
-static double x[LOCAL], r[LOCAL], p[LOCAL], product[LOCAL];
+static double *packed, values[LOCAL], x[LOCAL], r[LOCAL], p[LOCAL], product[LOCAL];
 static int vertices, by_counters;
 static shmemx_ct_t arrived;
 
@@ -88,10 +83,9 @@ static void send_values(void)
         double *out = packed + (size_t)pe * LOCAL;
         for (int i = 0; i < asked[pe]; i++)
             out[i] = p[ask[pe][i]];
-        if (by_counters)
-            shmemx_putmem_ct(arrived, ghosts[bench.me], out, (size_t)asked[pe] * sizeof *out, pe);
-        else
-            shmem_putmem(ghosts[bench.me], out, (size_t)asked[pe] * sizeof *out, pe);
+        size_t size = (size_t)asked[pe] * sizeof *out;
+        double *to = ghosts[bench.me];
+        by_counters ? shmemx_putmem_ct(arrived, to, out, size, pe) : shmem_putmem(to, out, size, pe);
     }
     if (!by_counters)
         shmem_barrier_all();
