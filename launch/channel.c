@@ -120,6 +120,14 @@ void channels_listen(const uint64_t key[2], uint32_t me, uint32_t parties, chann
     *mine = here;
 }
 
+bool channels_meet(void)
+{
+    uint32_t at = 0;
+    while (at < listener.max_pending && listener.pending && listener.pending[at].fd < 0)
+        at++;
+    return listener.pending && at < listener.max_pending;
+}
+
 void channels_expect(const uint64_t key[2], uint32_t me)
 {
     memcpy(listener.key, key, sizeof listener.key);

@@ -23,6 +23,8 @@
 #define REPORT_MS 30000 /* time for a report */
 #define END_MS 5000     /* for the launcher to end after its PEs, and again after SIGTERM */
 #define TELL_MS 2000    /* for the watcher to tell why a launcher has failed */
+#define TURN_MS 20      /* of the loop meanwhile */
+#define CALL_MS 200     /* for the first watcher to call, once a launcher has failed */
 
 static struct channel *watcher; /* PE 0's; null: none */
 static pid_t launcher;
@@ -33,7 +35,11 @@ static int end_signal = SIGTERM;
 static double timeout;
 static bool quiet, stacks;
 static const char *start_calls; /* of PEs */
-static bool lost;               /* the watcher has gone without a word; that of the next node may come */
+static enum {
+    AWAITED,
+    TALKS,
+    HAS_LEFT
+} news; /* of the watcher; where it goes without a word, that of the next node may come */
 
 /* ---- the watcher and oshrun --status ---- */
 
@@ -61,7 +67,8 @@ static void hear_watcher(struct channel *channel, char *line)
 {
     int id, number, used = 0;
     (void)channel;
-    lost &= !line || strcmp(line, "bye") != 0;
+    if (line && strcmp(line, "bye") == 0)
+        news = HAS_LEFT;
     if (!line || sscanf(line, "%*s %d%n", &id, &used) != 1)
         return;
     if (id != 0)
@@ -88,7 +95,7 @@ static void accept_watcher(struct channel *channel)
     channel->heard = hear_watcher;
     channel->closed = lose_watcher;
     watcher = channel;
-    lost = true;
+    news = TALKS;
     if (stacks)
         channel_send(channel, "stacks\n");
 }
@@ -203,6 +210,17 @@ static void start_launcher(char **words, const sigset_t *before)
     _exit(STATUS_NOT_EXECUTABLE);
 }
 
+/* A launcher may end before the watcher has told why, or has even called. */
+static void await_news(void)
+{
+    const int64_t start = loop_now();
+    while (launcher_status && status < 0 && news != HAS_LEFT &&
+           loop_now() < start + (news == TALKS || channels_meet() ? TELL_MS : CALL_MS)) {
+        loop_turn(TURN_MS);
+        channels_sweep();
+    }
+}
+
 int front_run(char **words, const struct options *options)
 {
     static struct loop_watch watch = {signal_ready};
@@ -233,11 +251,7 @@ int front_run(char **words, const struct options *options)
         if (end_at && loop_now() >= end_at)
             end_launcher(end_signal);
     }
-    /* A launcher may end before the watcher has told why. */
-    for (int64_t end = loop_now() + TELL_MS; launcher_status && status < 0 && lost && loop_now() < end;) {
-        loop_turn(loop_until(end));
-        channels_sweep();
-    }
+    await_news();
     print_report();
     return status >= 0 ? status : launcher_status;
 }

@@ -47,6 +47,7 @@
 #define DEATH_NONE (-2)
 #define LOST_MS 3000 /* without a line of the node above */
 #define INFO_EXIT 8  /* PIDFD_INFO_EXIT */
+#define EXITING 4    /* PF_EXITING of the kernel, in the flags of a process */
 
 static struct view view;
 
@@ -69,14 +70,16 @@ static int64_t tell_at;                     /* when it is told */
 
 /* ---- PEs ---- */
 
-/* Writes how the process has ended, as far as the kernel tells one that is not its parent: the last field of its stat, while it waits
- * for its parent. Returns the status as waitpid gives it, or -1. */
+/* Returns how the process has ended, as far as the kernel tells one that is not its parent: the last field of its stat, from the moment
+ * when it begins to exit until it is reaped. The status as waitpid gives it, or -1. */
 static int status_of(pid_t pid)
 {
-    char text[1024];
+    char text[1024], state = 0;
+    unsigned flags = 0;
     file_read(text, sizeof text, "/proc/%d/stat", (int)pid);
     const char *behind = strrchr(text, ')'), *last = strrchr(text, ' ');
-    return behind && behind[1] && behind[2] == 'Z' && last ? atoi(last) : -1;
+    const int read = behind ? sscanf(behind + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) : 0;
+    return read == 2 && (state == 'Z' || flags & EXITING) ? atoi(last) : -1;
 }
 
 /* The same by the process's file: since Linux 6.15 the kernel tells it of a process that is reaped, too. */
@@ -91,13 +94,19 @@ static int status_of_file(int file)
     return ioctl(file, request, &info) == 0 && info.mask & INFO_EXIT ? info.status : -1;
 }
 
-/* Returns a line that tells how these PEs have ended; the caller frees it. */
-static char *describe_deaths(const struct set *pes, uint32_t index, int status)
+static bool is_killed(int status)
 {
-    char *text = NULL, how[96], host[64] = "?", names[200], pid[32] = "";
+    return status < 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+/* Returns a line that tells how these PEs, the first to die among them, have ended, and the others with it; the caller frees it. */
+static char *describe_deaths(const struct set *pes, const struct set *others, uint32_t index, int status)
+{
+    char *text = NULL, how[96], host[64] = "?", names[200], more[200], pid[32] = "";
     const char *program = watched[index].program;
     gethostname(host, sizeof host - 1);
     set_write(pes, 0, names, sizeof names);
+    set_write(others, 0, more, sizeof more);
     if (pes->count == 1)
         snprintf(pid, sizeof pid, "pid %d, ", (int)view.node->pe[index].pid);
     if (status >= 0 && WIFSIGNALED(status))
@@ -106,8 +115,9 @@ static char *describe_deaths(const struct set *pes, uint32_t index, int status)
         snprintf(how, sizeof how, "ended by _exit(%d) before shmem_finalize or uccs_finalize", WEXITSTATUS(status));
     else
         snprintf(how, sizeof how, "killed (signal 9?) or ended by _exit");
-    if (asprintf(&text, "PE %s (%s%s) on host %s %s %s", names, pid, program ? program : "?", host,
-                 pes->count == 1 ? "was" : "were", how) < 0)
+    if (asprintf(&text, "PE %s (%s%s) on host %s %s %s%s%s%s", names, pid, program ? program : "?", host,
+                 pes->count == 1 ? "was" : "were", how, others->count ? ", PE " : "", more,
+                 others->count ? " with it" : "") < 0)
         say_if_null(NULL);
     return text;
 }
@@ -149,10 +159,11 @@ static void note_end(uint32_t index)
     note_death(index, status, 0);
 }
 
-/* Tells of the PE that has ended first without need, and of those that have ended alike since. */
+/* Tells of the PE that has ended first without need, and of those that have ended alike since. A launcher kills the others of a host as soon as
+ * the first closes its files, so one that is killed is named alone, and those that end at that moment behind it. */
 static void tell_deaths(void)
 {
-    struct set pes = set_make(view.node->total);
+    struct set pes = set_make(view.node->total), others = set_make(view.node->total);
     const uint32_t first = (uint32_t)first_dead;
     const int status = watched[first].death;
     for (uint32_t i = 0; i < view.node->size; i++) /* events of those that a launcher has killed may come first */
@@ -161,8 +172,8 @@ static void tell_deaths(void)
     first_dead = -1;
     for (uint32_t i = 0; i < view.node->size; i++)
         if (watched[i].death == status)
-            set_add(&pes, node_pe_number(view.node, i));
-    char *line = describe_deaths(&pes, first, status);
+            set_add(is_killed(status) && i != first ? &others : &pes, node_pe_number(view.node, i));
+    char *line = describe_deaths(&pes, &others, first, status);
     say_collect();
     say_more("%s", line);
     if (atomic_load_acquire(&view.crashes[first].state)) /* release: the PE */
@@ -174,6 +185,7 @@ static void tell_deaths(void)
     free(text);
     free(line);
     set_free(&pes);
+    set_free(&others);
 }
 
 static void file_ready(struct loop_watch *watch)
@@ -386,9 +398,9 @@ _Noreturn void watch_run(const char *front)
     if (!view_open(&view, 0, PROT_READ | PROT_WRITE) || loop_open() != 0 || !learn_start())
         _exit(STATUS_FAILED);
     watch_pes();
-    close(1); /* the PE waits for it */
+    join_watchers(); /* so oshrun in front knows that there is a watcher before a PE can die */
+    close(1);        /* the PE waits for it */
     channels_listen_here(accept_client);
-    join_watchers();
     while (alive ||
            (leave_at && loop_now() < leave_at && (first_dead >= 0 || root_is_busy() || (above && !above->up)))) {
         loop_turn(first_dead >= 0 ? DEATHS_MS : TICK_MS);
