@@ -120,12 +120,12 @@ void channels_listen(const uint64_t key[2], uint32_t me, uint32_t parties, chann
     *mine = here;
 }
 
-bool channels_meet(void)
+bool channels_pending(void)
 {
-    uint32_t at = 0;
-    while (at < listener.max_pending && listener.pending && listener.pending[at].fd < 0)
-        at++;
-    return listener.pending && at < listener.max_pending;
+    for (uint32_t i = 0; listener.pending && i < listener.max_pending; i++)
+        if (listener.pending[i].fd >= 0)
+            return true;
+    return false;
 }
 
 void channels_expect(const uint64_t key[2], uint32_t me)

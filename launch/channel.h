@@ -37,8 +37,8 @@ void channels_listen(const uint64_t key[2], uint32_t me, uint32_t parties, chann
 /* Connections that come from now on must know this key, and mean this number. */
 void channels_expect(const uint64_t key[2], uint32_t me);
 
-/* True while a party that has called has not proved itself. */
-bool channels_meet(void);
+/* True while a connection has come that has not passed the handshake. */
+bool channels_pending(void);
 
 /* Accepts processes of this user that call channel_ask with this process's number. */
 void channels_listen_here(channel_accept *accept);

@@ -37,9 +37,9 @@ static bool quiet, stacks;
 static const char *start_calls; /* of PEs */
 static enum {
     AWAITED,
-    TALKS,
-    HAS_LEFT
-} news; /* of the watcher; where it goes without a word, that of the next node may come */
+    CONNECTED, /* it stays so when the watcher is lost: that of the next node may come */
+    LEFT
+} watcher_state;
 
 /* ---- the watcher and oshrun --status ---- */
 
@@ -68,7 +68,7 @@ static void hear_watcher(struct channel *channel, char *line)
     int id, number, used = 0;
     (void)channel;
     if (line && strcmp(line, "bye") == 0)
-        news = HAS_LEFT;
+        watcher_state = LEFT;
     if (!line || sscanf(line, "%*s %d%n", &id, &used) != 1)
         return;
     if (id != 0)
@@ -95,7 +95,7 @@ static void accept_watcher(struct channel *channel)
     channel->heard = hear_watcher;
     channel->closed = lose_watcher;
     watcher = channel;
-    news = TALKS;
+    watcher_state = CONNECTED;
     if (stacks)
         channel_send(channel, "stacks\n");
 }
@@ -211,11 +211,11 @@ static void start_launcher(char **words, const sigset_t *before)
 }
 
 /* A launcher may end before the watcher has told why, or has even called. */
-static void await_news(void)
+static void await_watcher(void)
 {
     const int64_t start = loop_now();
-    while (launcher_status && status < 0 && news != HAS_LEFT &&
-           loop_now() < start + (news == TALKS || channels_meet() ? TELL_MS : CALL_MS)) {
+    while (launcher_status && status < 0 && watcher_state != LEFT &&
+           loop_now() < start + (watcher_state == CONNECTED || channels_pending() ? TELL_MS : CALL_MS)) {
         loop_turn(TURN_MS);
         channels_sweep();
     }
@@ -251,7 +251,7 @@ int front_run(char **words, const struct options *options)
         if (end_at && loop_now() >= end_at)
             end_launcher(end_signal);
     }
-    await_news();
+    await_watcher();
     print_report();
     return status >= 0 ? status : launcher_status;
 }

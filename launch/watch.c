@@ -70,16 +70,18 @@ static int64_t tell_at;                     /* when it is told */
 
 /* ---- PEs ---- */
 
-/* Returns how the process has ended, as far as the kernel tells one that is not its parent: the last field of its stat, from the moment
- * when it begins to exit until it is reaped. The status as waitpid gives it, or -1. */
+/* Returns how the process has ended, as far as the kernel tells one that is not its parent: the last field of its stat, until it is
+ * reaped; of a process that still exits 0 may stand there for a moment in place of its status. The status as waitpid gives it, or -1. */
 static int status_of(pid_t pid)
 {
     char text[1024], state = 0;
     unsigned flags = 0;
     file_read(text, sizeof text, "/proc/%d/stat", (int)pid);
     const char *behind = strrchr(text, ')'), *last = strrchr(text, ' ');
-    const int read = behind ? sscanf(behind + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) : 0;
-    return read == 2 && (state == 'Z' || flags & EXITING) ? atoi(last) : -1;
+    if (!behind || sscanf(behind + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) != 2)
+        return -1;
+    const int status = atoi(last);
+    return state == 'Z' || (flags & EXITING && status) ? status : -1;
 }
 
 /* The same by the process's file: since Linux 6.15 the kernel tells it of a process that is reaped, too. */
