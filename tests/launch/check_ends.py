@@ -220,15 +220,19 @@ def test_all_killed_at_once():
         all_gone(pids)
 
 
+def kill_all(*pids):
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):       # the first one's end may have ended the second
+            os.kill(pid, signal.SIGKILL)
+
+
 def two_killed(choose):
     """Two of oshrun, keeper and guard die at once: PEs go with all that they have started, also those of wrapper scripts."""
     wrapped = ["sh", "-c", '"$@" & wait', "sh", harness.PE]
     for program in ([harness.PE], wrapped):
         with started("-n", 3, *program, *FAMILY) as job:
             guard, pids = family(job, 3)
-            for pid in choose(job.pid, harness.keeper_of(job), guard):
-                with contextlib.suppress(ProcessLookupError):      # the first one's end may have ended the second
-                    os.kill(pid, signal.SIGKILL)
+            kill_all(*choose(job.pid, harness.keeper_of(job), guard))
             all_gone(pids)
 
 
@@ -319,8 +323,7 @@ def test_three_killed():
         pids = numbers(read_lines(job, 3), "pid")
         keeper, guard = harness.keeper_of(job), guard_of(job)
         os.kill(keeper, signal.SIGSTOP)
-        for pid in (guard, job.pid, keeper):
-            os.kill(pid, signal.SIGKILL)
+        kill_all(guard, job.pid, keeper)
         all_gone([*pids, guard, keeper])
 
 
@@ -333,8 +336,7 @@ def test_without_proc():
             if job.stdout.readline() != b"hidden\n":
                 raise harness.Skip("no namespace of its own for mounts")
             guard, pids = family(job, 3)
-            for pid in (job.pid, guard):
-                os.kill(pid, signal.SIGKILL)
+            kill_all(job.pid, guard)
             all_gone(pids)
 
 
