@@ -193,18 +193,27 @@ static const char *ucx_open_worker(void *owner, void **made)
     return 0;
 }
 
+enum { ADDRESS = UCP_WORKER_ATTR_FIELD_ADDRESS | UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS };
+
+/* The ways inside of a host are half of UCX's address and of no use to other hosts. Where UCX knows no other way, the address
+ * without them is what both begin with and one byte behind it; then the PE tells the whole. */
 static int ucx_address(void *of, void *room, size_t *bytes)
 {
     const struct worker *worker = of;
-    ucp_address_t *address;
-    size_t length;
-    if (ucp_worker_get_address(worker->ucp, &address, &length) != UCS_OK)
+    ucp_worker_attr_t attr[] = {{.field_mask = ADDRESS},
+                                {.field_mask = ADDRESS, .address_flags = UCP_WORKER_ADDRESS_FLAG_NET_ONLY}};
+    int asked = 0;
+    while (asked < 2 && ucp_worker_query(worker->ucp, &attr[asked]) == UCS_OK)
+        asked++;
+    if (asked == 0)
         return -1;
-    bool fits = length <= *bytes;
+    int told = asked == 2 && memcmp(attr[0].address, attr[1].address, attr[1].address_length - 1) != 0;
+    bool fits = attr[told].address_length <= *bytes;
     if (fits)
-        memcpy(room, address, length);
-    *bytes = length;
-    ucp_worker_release_address(worker->ucp, address);
+        memcpy(room, attr[told].address, attr[told].address_length);
+    *bytes = attr[told].address_length;
+    while (asked > 0)
+        ucp_worker_release_address(worker->ucp, attr[--asked].address);
     return fits ? 0 : -1;
 }
 
