@@ -8,11 +8,11 @@
 static void in_pairs(int me, void *base)
 {
     char got[8];
-    int half;
-    MPI_Comm pair;
+    const int half = me / 2;
+    MPI_Comm grid, pair;
     MPI_Win pairs;
-    MPI_Comm_split(MPI_COMM_WORLD, me % 2, me, &pair);
-    MPI_Comm_rank(pair, &half);
+    MPI_Cart_create(MPI_COMM_WORLD, 2, (int[]){2, 2}, (int[]){0, 0}, 0, &grid);
+    MPI_Cart_sub(grid, (int[]){1, 0}, &pair);
     MPI_Win_create(got, sizeof got, 1, MPI_INFO_NULL, pair, &pairs);
     MPI_Win_fence(0, pairs);
     if (half == 0)
@@ -20,6 +20,7 @@ static void in_pairs(int me, void *base)
     MPI_Win_fence(0, pairs);
     MPI_Win_free(&pairs);
     MPI_Comm_free(&pair);
+    MPI_Comm_free(&grid);
 }
 
 int main(int argc, char **argv)

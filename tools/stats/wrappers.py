@@ -30,7 +30,8 @@ UCCS_POLLS = (("_test", "got == UCCS_IN_PROGRESS"), ("progress$", "got == 0"), (
 MPI_WAITS = re.compile(r"(?!.*_init)MPI_(Win_(fence|start|complete|post|wait|(un)?lock(_all)?|flush\w*|create(_dynamic)?|allocate(_shared)?)"
                        r"|Wait(all|any|some)?|Barrier|[SR]?[Ss]end|Bsend|Recv|Sendrecv(_replace)?|M?[Pp]robe|Mrecv|Bcast|(All)?[Rr]educe|Reduce_scatter\w*"
                        r"|(All)?[Gg]atherv?|Scatterv?|Alltoall[vw]?|Scan|Exscan|Neighbor_all\w+|Comm_(dup|split|create|free|disconnect)(_with_info|_type|_group)?"
-                       r")(_c)?$")
+                       r"|Comm_(accept|connect|spawn\w*)|Intercomm_(create|merge)|Cart_(create|sub)|(Dist_g|G)raph_create\w*|Buffer_detach"
+                       r"|File_(open|close|sync|set_(size|view)|preallocate|(read|write)_(at_all|all|ordered)\w*))(_c)?$")
 MPI_POLLS = ((r"MPI_(Test(all|any|some)?|Win_test|Iprobe|Improbe)$", "!*{flag}"), ("MPIX_Win_notify_get_value$", "true"))
 UCCS_BYTES = {"stride": "stride->block * stride->count", "pieces": "stats_pieces(pieces, n)", "parts": "stats_parts(parts, n)",
               "header_length": "header_length + length", "length": "length", "size": "size", "type": "n * uccs_type_size(type)"}
