@@ -4,32 +4,34 @@ import ctypes
 import numpy as np
 from numpy import empty, ndarray
 
-from lateral.shmem.core import _ATOMIC, _BITS, _EXTENDED, _HEAD, _VALUES, _c, _field, _int, _pe, _ptr, _size, _state, _type
+from lateral.shmem.core import _ATOMIC, _BITS, _EXTENDED, _VALUES, _blocks, _c, _field, _int, _pe, _ptr, _size, _state, _type, _u64
 from lateral.shmem.memory import _element, _symmetric
 
 
 def _atomic(name, allowed, fetches, operands):
-    functions = {}                                          # by the element's type
+    name = "atomic_" + name
+    plain, in_ctx = {}, {}                                  # functions, by the element's type
+
+    def bind(target, ctx):
+        kind = _type(target, allowed, name)
+        value, lead = _VALUES[kind], () if ctx is None else (_ptr,)
+        function = _c(f"{'ctx_' * len(lead)}{kind}_{name}", value if fetches else None, *lead, _ptr, *[value] * operands, _int)
+        (plain if ctx is None else in_ctx)[target.dtype] = function
+        return function
 
     def call(target, *values, index=0, ctx=None):
         if len(values) != operands + 1:
-            raise TypeError(f"{call.__name__}: wants the array, {operands} value{'s' if operands != 1 else ''} and the PE")
-        function = functions.get((target.dtype, ctx is None))
-        if function is None:
-            kind = _type(target, allowed, call.__name__)
-            value = _VALUES[kind]
-            function = _c(f"{'ctx_' if ctx else ''}{kind}_atomic_{name}", value if fetches else None,
-                          *([_ptr] if ctx else []), _ptr, *[value] * operands, _int)
-            functions[(target.dtype, ctx is None)] = function
-        at, pe = _element(target, index, call.__name__), values[-1]
+            raise TypeError(f"{name}: wants the array, {operands} value{'s' if operands != 1 else ''} and the PE")
+        function = (plain if ctx is None else in_ctx).get(target.dtype) or bind(target, ctx)
+        at, pe = _element(target, index, name), values[-1]
         if ctx is not None:
-            return function(ctx.handle, at, *values[:-1], _pe(pe, call.__name__, ctx.pes))
+            return function(ctx.handle, at, *values[:-1], _pe(pe, name, ctx.pes))
         if not 0 <= pe < _state.pes:
-            _pe(pe, call.__name__)
+            _pe(pe, name)
         return function(at, *values)
-    call.__name__ = call.__qualname__ = "atomic_" + name
+    call.__name__ = call.__qualname__ = name
     words = ("target", "compare, value" if operands == 2 else "value" if operands else "", "pe")
-    call.__doc__ = (f"{call.__name__}({', '.join(filter(None, words))}, index=0, ctx=None): atomic at that PE"
+    call.__doc__ = (f"{name}({', '.join(filter(None, words))}, index=0, ctx=None): atomic at that PE"
                     + ("; returns the value before." if fetches else "."))
     return call
 
@@ -54,22 +56,29 @@ _WAITS = _ATOMIC | {"int16", "uint16"}
 _SHORT = {"int16": "short", "uint16": "ushort"}             # only waits have these types, by the names of C
 
 
-def wait_until(target, compare, value, index=0):
-    """Waits until the comparison of an element here with value holds."""
-    kind = _type(target, _WAITS, "wait_until")
-    _c(_SHORT.get(kind, kind) + "_wait_until", None, _ptr, _int, _VALUES[kind])(_element(target, index, "wait_until"), compare, value)
+def _one(name, text, result):
+    """A wait or test of one element."""
+    functions = {}                                          # by its type
+
+    def bind(target):
+        kind = _type(target, _WAITS, name)
+        return functions.setdefault(target.dtype, _c(f"{_SHORT.get(kind, kind)}_{name}", result, _ptr, _int, _VALUES[kind]))
+
+    def call(target, compare, value, index=0):
+        return (functions.get(target.dtype) or bind(target))(_element(target, index, name), compare, value)
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = text
+    return call
 
 
-def test(target, compare, value, index=0):
-    """True where the comparison of an element here with value holds."""
-    kind = _type(target, _WAITS, "test")
-    return bool(_c(_SHORT.get(kind, kind) + "_test", _int, _ptr, _int, _VALUES[kind])(_element(target, index, "test"), compare, value))
+wait_until = _one("wait_until", "Waits until the comparison of an element here with value holds.", None)
+test = _one("test", "True where the comparison of an element here with value holds.", bool)
 
 
 _INT32, _INDEX = np.dtype(np.int32), np.dtype(np.intp)
 
 
-def _several(name, text, result=_size, finds=False):
+def _several(name, text, result=_u64, finds=False):
     """A wait or test of many elements. finds: it returns an array of indices."""
     functions = {}, {}                                      # by the elements' type, with one value and with one for each
 
@@ -82,27 +91,29 @@ def _several(name, text, result=_size, finds=False):
 
     def call(target, compare, value, status=None):
         many = isinstance(value, ndarray) and value.ndim > 0
-        function = functions[many].get(target.dtype) or bind(target, many)
-        count, at = target.size, 0
+        dtype, count, at = target.dtype, target.size, 0
+        function = functions[many].get(dtype) or bind(target, many)
         if count:
-            at = _symmetric(target, name, "the array")
+            if isinstance(target, ndarray) and target.flags.c_contiguous:
+                at = _field[id(target) >> 3]
+            if at not in _blocks:
+                at = _symmetric(target, name, "the array")
         if many:
-            if value.size != count or (value.dtype is not target.dtype and value.dtype != target.dtype):
-                raise ValueError(f"{name}: {count} values of {target.dtype} are needed, one for each element")
+            if value.size != count or (value.dtype is not dtype and value.dtype != dtype):
+                raise ValueError(f"{name}: {count} values of {dtype} are needed, one for each element")
             held = value if value.flags.c_contiguous else np.ascontiguousarray(value)
-            value = _field(id(held) + _HEAD)                # the address, as in _data, without its call
+            value = _field[id(held) >> 3]
         chosen = None
         if status is not None:
             if not (isinstance(status, ndarray) and status.dtype is _INT32 and status.flags.c_contiguous):
                 status = np.ascontiguousarray(status, dtype=_INT32)
             if status.size != count:
                 raise ValueError(f"{name}: status has {status.size} elements, the array {count}")
-            chosen = _field(id(status) + _HEAD)
+            chosen = _field[id(status) >> 3]
         if not finds:
-            got = function(at, count, chosen, compare, value)
-            return bool(got) if result is _int else got
+            return function(at, count, chosen, compare, value)
         found = empty(count or 1, _INDEX)
-        return found[:function(at, count, _field(id(found) + _HEAD), chosen, compare, value)]
+        return found[:function(at, count, _field[id(found) >> 3], chosen, compare, value)]
     call.__name__ = call.__qualname__ = name
     call.__doc__ = text
     return call
@@ -118,7 +129,7 @@ def _index(found):
 wait_until_all = _several("wait_until_all", """Waits until the comparison holds for all elements; those with a status other than 0 are left
 out. value: one, or an array.""", None)
 wait_until_some = _several("wait_until_some", "Waits until it holds for at least one element; returns an array of indices.", finds=True)
-test_all = _several("test_all", "True where the comparison holds for all elements.", _int)
+test_all = _several("test_all", "True where the comparison holds for all elements.", bool)
 test_some = _several("test_some", "The indices of all elements for which it holds.", finds=True)
 _wait_until_any, _test_any = _several("wait_until_any", ""), _several("test_any", "")
 

@@ -6,7 +6,7 @@ from bisect import bisect
 import numpy as np
 from numpy import ndarray
 
-from lateral.shmem.core import _HEAD, _c, _data, _field, _int, _pe, _ptr, _size, _state
+from lateral.shmem.core import _blocks, _c, _field, _int, _pe, _ptr, _size, _state, _u64
 
 _is_accessible = _c("addr_accessible", _int, _ptr, _int)
 
@@ -25,10 +25,10 @@ def empty(shape, dtype="f8", align=64):
     size = count * dtype.itemsize
     if not _state.pes:
         raise ValueError("empty: shmem.init() has not been called")
-    at = _c("align", _ptr, _size, _size)(align, max(size, 1))
+    at = _c("align", _ptr, _u64, _size)(align, max(size, 1))
     if not at:
         raise MemoryError(f"empty: no {size} bytes left in the symmetric heap; LATERAL_HEAP sets its size")
-    _state.blocks[at] = max(size, 1)
+    _blocks[at] = max(size, 1)
     _sort_blocks()
     return np.frombuffer((ctypes.c_char * max(size, 1)).from_address(at), dtype=np.uint8, count=size).view(dtype).reshape(shape)
 
@@ -61,7 +61,7 @@ def array(values, dtype=None):
 def free(symmetric):
     """Gives back what empty, zeros, full or array made. Collective. Neither it nor its slices may be used afterwards."""
     at = _where(symmetric)
-    if _state.blocks.pop(at, None) is None:
+    if _blocks.pop(at, None) is None:
         raise ValueError("free: not an array that empty, zeros, full or array made, or freed before")
     _sort_blocks()
     _c("free", None, _ptr)(at)
@@ -90,8 +90,8 @@ def accessible(array_, pe):
 
 
 def _sort_blocks():
-    starts = sorted(_state.blocks)
-    _state.heap = starts, [start + _state.blocks[start] for start in starts]
+    starts = sorted(_blocks)
+    _state.heap = starts, [start + _blocks[start] for start in starts]
 
 
 def _is_ours(at):
@@ -115,7 +115,7 @@ def _where(a):
     """The address of a contiguous array or a buffer."""
     if not isinstance(a, np.ndarray):
         a = _array(a)
-    return _data(a) if a.flags.c_contiguous else _not_contiguous()
+    return _field[id(a) >> 3] if a.flags.c_contiguous else _not_contiguous()
 
 
 def _not_contiguous():
@@ -128,8 +128,8 @@ def _symmetric(a, call, name="dest"):
         a = _array(a)
     if not a.flags.c_contiguous:
         _not_contiguous()
-    at = _field(id(a) + _HEAD).value                        # as _data, without its call
-    if at not in _state.blocks and not _is_ours(at) and not _is_accessible(at, _state.me):
+    at = _field[id(a) >> 3]
+    if at not in _blocks and not _is_ours(at) and not _is_accessible(at, _state.me):
         raise ValueError(f"{call}: {name} is not symmetric: make it by shmem.empty, zeros, full or array")
     return at
 
@@ -140,7 +140,7 @@ def _element(a, index, call):
         raise IndexError(f"{call}: no element {index} in an array of {a.size}")
     if not a.flags.c_contiguous:
         _not_contiguous()
-    at = _field(id(a) + _HEAD).value
-    if at not in _state.blocks and not _is_ours(at):
+    at = _field[id(a) >> 3]
+    if at not in _blocks and not _is_ours(at):
         _symmetric(a, call, "the array")
     return at + index * a.itemsize if index else at

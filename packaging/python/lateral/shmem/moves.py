@@ -2,32 +2,35 @@
 import numpy as np
 from numpy import ndarray
 
-from lateral.shmem.core import _HEAD, SIGNAL_SET, _c, _data, _diff, _field, _int, _pe, _ptr, _size, _state, _u64
+from lateral.shmem.core import SIGNAL_SET, _blocks, _c, _field, _int, _pe, _ptr, _size, _state, _u64
 from lateral.shmem.memory import _array, _element, _is_accessible, _is_ours, _not_contiguous, _symmetric
 
 _U64 = np.dtype("u8")
 _SIZES = (1, 2, 4, 8, 16)
 
 
-def _pair(call, dest, source, puts, gaps=False):
-    """Addresses and length of a move of all of source (puts) or of dest. None where the caller moves arrays with gaps, and one has them."""
+def _pair(call, dest, source, puts):
+    """Addresses and length of a move of all of source (puts) or of dest. None where one of them has gaps."""
     if not isinstance(dest, ndarray):
         dest = _array(dest)
     if not isinstance(source, ndarray):
         source = _array(source)
     if not (dest.flags.c_contiguous and source.flags.c_contiguous):
-        return None if gaps else _not_contiguous()
+        return None
     if dest.dtype is not source.dtype:
         _same_type(call, dest, source)
+    to, at = _field[id(dest) >> 3], _field[id(source) >> 3]
     if puts:
-        moved, room = source.nbytes, dest.nbytes
+        far, moved, room = to, source.nbytes, dest.nbytes
     else:
-        moved, room = dest.nbytes, source.nbytes
+        far, moved, room = at, dest.nbytes, source.nbytes
         if not dest.flags.writeable:
             raise ValueError(f"{call}: dest is read-only")
     if moved > room:
         raise ValueError(f"{call}: {(source if puts else dest).size} elements do not fit: dest has {dest.size}, source {source.size}")
-    return _field(id(dest) + _HEAD).value, _field(id(source) + _HEAD).value, moved      # as _data, without its calls
+    if far not in _blocks and not _is_ours(far):
+        _symmetric(dest if puts else source, call, "dest" if puts else "source")
+    return to, at, moved
 
 
 def _same_type(call, dest, source):
@@ -44,21 +47,18 @@ def _mover(name, text, *kinds):
         plain, in_ctx = _c(stem, None, _ptr, _ptr, _size, _int), _c("ctx_" + stem, None, _ptr, _ptr, _ptr, _size, _int)
     steps = {}                                              # iput or iget, by the size of an element, below 0 with a context
 
-    def call(dest, source, pe, ctx=None, *more):
-        pair = _pair(name, dest, source, puts, True)
+    def call(dest, source, pe, ctx=None, track=None):
+        pair = _pair(name, dest, source, puts)
         if pair is None:
-            return strided(dest, source, pe, ctx, *more)
+            return strided(dest, source, pe, ctx, track)
         to, at, size = pair
-        far = to if puts else at
-        if far not in _state.blocks and not _is_ours(far):
-            _symmetric(dest if puts else source, name, "dest" if puts else "source")
         if ctx is not None:
             return in_ctx(ctx.handle, to, at, size, _pe(pe, name, ctx.pes))
         if not 0 <= pe < _state.pes:
             _pe(pe, name)
-        return plain(to, at, size, pe, *more) if more else plain(to, at, size, pe)
+        return plain(to, at, size, pe) if track is None else plain(to, at, size, pe, track)
 
-    def strided(dest, source, pe, ctx, *more):
+    def strided(dest, source, pe, ctx, track):
         """By iput or iget. The standard has no form of them that quiet completes: that one is complete when it returns."""
         if not isinstance(dest, ndarray):
             dest = _array(dest)
@@ -80,20 +80,22 @@ def _mover(name, text, *kinds):
             there, here = there if to_count > 1 else item, here if at_count > 1 else item
         if (there | here) % item or there < 1 or here < 1:                              # item: a power of 2
             raise ValueError(f"{name}: strides must be positive and whole elements")
-        to, at = _field(id(dest) + _HEAD).value, _field(id(source) + _HEAD).value
+        to, at = _field[id(dest) >> 3], _field[id(source) >> 3]
         far = to if puts else at
-        if far not in _state.blocks and not _is_ours(far) and count and not _is_accessible(far, _state.me):
+        if far not in _blocks and not _is_ours(far) and count and not _is_accessible(far, _state.me):
             raise ValueError(f"{name}: {'dest' if puts else 'source'} is not symmetric")
         function = steps.get(item if ctx is None else -item)
         if function is None:
             form = ("" if tail == "_nbi" else tail, "x_" if tail == "_nbe" else "", "" if ctx is None else "ctx_")
-            function = _c(f"{form[1]}{form[2]}i{name[:3]}{8 * item}{form[0]}", None, *([_ptr] if ctx else []), _ptr, _ptr, _diff, _diff, _size, _int, *kinds)
+            function = _c(f"{form[1]}{form[2]}i{name[:3]}{8 * item}{form[0]}", None, *([_ptr] if ctx else []), _ptr, _ptr, _size, _size, _size, _int, *kinds)
             steps[item if ctx is None else -item] = function
         if ctx is not None:
-            return function(ctx.handle, to, at, there // item, here // item, count, _pe(pe, name, ctx.pes), *more)
+            return function(ctx.handle, to, at, there // item, here // item, count, _pe(pe, name, ctx.pes))
         if not 0 <= pe < _state.pes:
             _pe(pe, name)
-        return function(to, at, there // item, here // item, count, pe, *more) if more else function(to, at, there // item, here // item, count, pe)
+        if track is not None:
+            return function(to, at, there // item, here // item, count, pe, track)
+        return function(to, at, there // item, here // item, count, pe)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"{name}(dest, source, pe, ctx=None): {text}"
@@ -117,9 +119,9 @@ def p(dest, value, pe, index=0, ctx=None):
         raise ValueError(f"p: one value is stored, not {one.size}")
     at = _element(dest, index, "p")
     if ctx is None:
-        _putmem(at, _data(one), one.nbytes, _pe(pe, "p"))
+        _putmem(at, _field[id(one) >> 3], one.nbytes, _pe(pe, "p"))
     else:
-        _ctx_putmem(ctx.handle, at, _data(one), one.nbytes, _pe(pe, "p", ctx.pes))
+        _ctx_putmem(ctx.handle, at, _field[id(one) >> 3], one.nbytes, _pe(pe, "p", ctx.pes))
 
 
 def g(source, pe, index=0, ctx=None):
@@ -127,9 +129,9 @@ def g(source, pe, index=0, ctx=None):
     one = np.empty(1, source.dtype)
     at = _element(source, index, "g")
     if ctx is None:
-        _getmem(_data(one), at, one.nbytes, _pe(pe, "g"))
+        _getmem(_field[id(one) >> 3], at, one.nbytes, _pe(pe, "g"))
     else:
-        _ctx_getmem(ctx.handle, _data(one), at, one.nbytes, _pe(pe, "g", ctx.pes))
+        _ctx_getmem(ctx.handle, _field[id(one) >> 3], at, one.nbytes, _pe(pe, "g", ctx.pes))
     return one[0]
 
 
@@ -140,9 +142,7 @@ _putmem_signal, _putmem_signal_nbi, _ctx_putmem_signal, _ctx_putmem_signal_nbi =
 
 def put_signal(dest, source, signal, value, pe, op=SIGNAL_SET, index=0, ctx=None, nbi=False):
     """A put; behind its data the signal, an element of a symmetric array of uint64, is set or increased at that PE."""
-    to, at, size = _pair("put_signal", dest, source, True)
-    if to not in _state.blocks and not _is_ours(to):
-        _symmetric(dest, "put_signal")
+    to, at, size = _pair("put_signal", dest, source, True) or _not_contiguous()
     where = _element(signal, index, "put_signal") if signal.dtype is _U64 else _signal(signal, index, "put_signal")
     if ctx is not None:
         function = _ctx_putmem_signal_nbi if nbi else _ctx_putmem_signal

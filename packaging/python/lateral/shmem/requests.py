@@ -1,7 +1,7 @@
 """Requests and counters."""
 
 from lateral.shmem.core import _address, _c, _int, _long, _pe, _ptr, _size, _state, initialized
-from lateral.shmem.memory import _is_ours, _symmetric
+from lateral.shmem.memory import _not_contiguous
 from lateral.shmem.moves import _mover, _pair
 
 
@@ -11,15 +11,16 @@ class Request:
 
     def __init__(self):
         self._handle, self._alive = _ptr(), []
+        self._at = _address(self._handle)
 
     def wait(self):
         """Waits until the operations are complete, at the other PE too."""
-        _c("x_request_wait", None, _ptr)(_address(self._handle))
+        _c("x_request_wait", None, _ptr)(self._at)
         self._alive.clear()
 
     def test(self):
         """True where they are complete."""
-        done = bool(_c("x_request_test", _int, _ptr)(_address(self._handle)))
+        done = _c("x_request_test", bool, _ptr)(self._at)
         if done:
             self._alive.clear()
         return done
@@ -27,13 +28,13 @@ class Request:
     def merge(self, *others):
         """Takes over what the others track; they are empty afterwards."""
         for other in others:
-            _c("x_request_merge", None, _ptr, _size, _ptr)(_address(self._handle), 1, _address(other._handle))
+            _c("x_request_merge", None, _ptr, _size, _ptr)(self._at, 1, other._at)
             self._alive += other._alive
             other._alive = []
 
     def free(self):
         """Waits, and gives the request back."""
-        _c("x_request_wait_free", None, _ptr)(_address(self._handle))
+        _c("x_request_wait_free", None, _ptr)(self._at)
         self._alive.clear()
 
     def __enter__(self):
@@ -48,7 +49,7 @@ class Request:
 
     def _track(self, *arrays):
         self._alive += arrays
-        return _address(self._handle)
+        return self._at
 
 
 _put_nbe, _get_nbe = _mover("put_nbe", "", _ptr), _mover("get_nbe", "", _ptr)
@@ -77,16 +78,12 @@ class Counter:
 
     def put(self, dest, source, pe):
         """A put; when its data has arrived there, that PE's counter goes up by 1."""
-        to, at, size = _pair("Counter.put", dest, source, True)
-        if to not in _state.blocks and not _is_ours(to):
-            _symmetric(dest, "Counter.put")
+        to, at, size = _pair("Counter.put", dest, source, True) or _not_contiguous()
         _c("x_putmem_ct", None, _ptr, _ptr, _ptr, _size, _int)(self._handle.value, to, at, size, _pe(pe, "Counter.put"))
 
     def get(self, dest, source, pe):
         """A get; that PE's counter goes up by 1 when its data has been read."""
-        to, at, size = _pair("Counter.get", dest, source, False)
-        if at not in _state.blocks and not _is_ours(at):
-            _symmetric(source, "Counter.get", "source")
+        to, at, size = _pair("Counter.get", dest, source, False) or _not_contiguous()
         _c("x_getmem_ct", None, _ptr, _ptr, _ptr, _size, _int)(self._handle.value, to, at, size, _pe(pe, "Counter.get"))
 
     def add(self, pe, weight=1):
@@ -104,7 +101,7 @@ class Counter:
 
     def test(self, value):
         """True where the counter here is at least value."""
-        return bool(_c("x_ct_test", _int, _ptr, _long)(self._handle.value, value))
+        return _c("x_ct_test", bool, _ptr, _long)(self._handle.value, value)
 
     def consume(self, value):
         """Waits until it is at least value, and takes that off."""
