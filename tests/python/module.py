@@ -337,7 +337,7 @@ def slices(me, n):
     assert shmem.signal_wait_until(signal, shmem.NE, 0, index=5) == 5 and cube[0, 1].tolist() == [0, 0, 8, 9, 0]
     shmem.barrier_all()
     assert cube[1].ravel().tolist() == [0] * 10 + [0, 1, 2, 3, 4] + [0] * 5 and (cube[2] == 3).all() and not signal[:5].any()
-    assert shmem.atomic_fetch_add(a[3:6], 7, me, index=1) == 0 and shmem.atomic_fetch(a, me, index=4) == 7
+    assert shmem.atomic_fetch_add(a[3:6], 7, np.int64(me), index=np.uint32(1)) == 0 and shmem.atomic_fetch(a, me, index=4) == 7
     assert shmem.g(a[4:], me) == 7 and shmem.test(a[2:], shmem.EQ, 7, index=2)
     assert shmem.wait_until_some(a[2:8], shmem.GT, 0).tolist() == [2] and shmem.test_any(a[2:8], shmem.EQ, 7) == 2
     assert shmem.test_some(a[2:8], shmem.EQ, 0, status=[0, 1, 0, 1, 0, 1]).tolist() == [0, 4]

@@ -2,6 +2,7 @@
 import contextlib
 import ctypes
 from bisect import bisect
+from operator import index as _integer
 
 import numpy as np
 from numpy import ndarray
@@ -143,4 +144,4 @@ def _element(a, index, call):
     at = _field[id(a) >> 3]
     if at not in _blocks and not _is_ours(at):
         _symmetric(a, call, "the array")
-    return at + index * a.itemsize if index else at
+    return at + _integer(index) * a.itemsize if index else at      # NumPy's integers, too
