@@ -414,6 +414,7 @@ static int issue_change(const struct proto_op *op, const struct uccs_accumulate_
         return UCCS_ERR_NO_MEMORY;
     struct wire_header *header = &call.send->header;
     call.send->counts = true;
+    call.send->joins = !op->dest && !op->with;
     header->change.n = (uint32_t)change->n;
     header->change.type = change->type;
     header->change.how = change->how;

@@ -7,6 +7,7 @@ static void count_message(struct proto_peer *peer, struct wire_header *header)
 {
     proto_take_fence(peer);
     header->after = peer->fenced;
+    peer->changed = header->kind == WIRE_CHANGE;
     peer->all.issued.messages++;
     proto_touch(peer);
 }
@@ -41,6 +42,12 @@ static void send_message(struct proto_send *send)
         proto_send_now(send);
 }
 
+/* An atomic behind a put probably tells of it, so it does not join. */
+static bool may_join(const struct proto_send *send)
+{
+    return send->joins && (send->header.kind != WIRE_CHANGE || send->peer->changed);
+}
+
 /* A message that finds nothing of its peer under way leaves at once; where the one before was alone when a thread waited for its flush,
  * this one brings its flush along, so that who waits next finds that under way: one message in place of two. */
 static void issue_message(struct proto_send *send)
@@ -49,7 +56,7 @@ static void issue_message(struct proto_send *send)
     const bool first = proto_point_reaches(peer->answered, peer->all.issued);
     const bool leaves = !send->later || !proto_coalesce_fits(send->bytes);
     const bool flushes = first && peer->alone && send->counts && leaves && proto_coalesce_fits_flush(send->bytes);
-    send->later |= send->joins && !first;
+    send->later |= !first && may_join(send);
     order_message(send);
     if (lat_unlikely(flushes)) {
         proto_send_add(send);
@@ -76,6 +83,7 @@ lat_cold static void put_direct(struct proto_send *send)
     struct proto_peer *peer = send->peer;
     struct proto_send *word = send->way == PROTO_DIRECT_NOTIFY ? word_of(send) : 0;
     const uint64_t puts = ++peer->all.issued.puts;
+    peer->changed = false;
     proto_touch(peer);
     if (send->log)
         proto_log_issued(send);
