@@ -17,11 +17,6 @@ static int narrow = 7;
 static float real = 2.5f;
 static uint64_t signals[2];
 
-static void sleep_a_little(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 300000000}, 0);
-}
-
 /* Whatever waits for the other PE here would never return. */
 static void fetch_from_sleeper(int pe)
 {
@@ -30,7 +25,7 @@ static void fetch_from_sleeper(int pe)
     float part = 0;
     static long back[3 * N];
     shmemx_request_t request = SHMEMX_REQUEST_NULL;
-    sleep_a_little();
+    nanosleep(&(struct timespec){.tv_nsec = 300000000}, 0);
     shmem_long_atomic_fetch_inc_nbi(&old, &word, pe);
     shmem_int_atomic_fetch_add_nbi(&small, &narrow, 3, pe);
     shmem_float_atomic_fetch_nbi(&part, &real, pe);
