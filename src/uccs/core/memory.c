@@ -137,8 +137,8 @@ static void agree_on_layout(void *region_bytes)
     node->file_bytes = bytes; /* the barrier publishes it */
 }
 
-/* Reserves more than `bytes`, then maps the file over the part that begins on the alignment. Returns the address, or
- * MAP_FAILED. */
+/* Reserves more than `bytes`, then maps the file over the part that begins on the alignment. Its protection comes last: where the program
+ * has called mlockall(MCL_FUTURE), the kernel would make every page of a mapping that can be read. Returns the address, or MAP_FAILED. */
 static char *map_aligned(size_t bytes, size_t alignment)
 {
     char *reserved = mmap(0, bytes + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -148,7 +148,8 @@ static char *map_aligned(size_t bytes, size_t alignment)
     if (base > reserved)
         munmap(reserved, (size_t)(base - reserved));
     munmap(base + bytes, alignment - (size_t)(base - reserved));
-    return mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, rte.fd, 0);
+    base = mmap(base, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, rte.fd, 0);
+    return base == MAP_FAILED || mprotect(base, bytes, PROT_READ | PROT_WRITE) == 0 ? base : MAP_FAILED;
 }
 
 /* Returns 0, or -1 after a line. */
