@@ -11,6 +11,7 @@
  * host hears the job's own user alone, and it leaves what strangers have sent to a child that ends (leave_strangers).
  *
  * One thread calls it once, in rte_init. */
+#include "base/file.h"
 #include "base/log.h"
 #include "base/siphash.h"
 #include "rte/backend.h"
@@ -320,7 +321,7 @@ static int make_file(const struct party *party)
     uint32_t size = (uint32_t)party->count;
     size_t head = node_groups_at(size);
     int fd = memfd_create("lateral", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0 || ftruncate(fd, (off_t)node_fixed_size(size)) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0 ||
+    if (fd < 0 || file_resize(fd, node_fixed_size(size)) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0 ||
         getrandom(nonce, sizeof nonce, 0) != sizeof nonce)
         goto err_file;
     struct node *node = mmap(0, head, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

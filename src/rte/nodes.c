@@ -12,6 +12,7 @@
  * Invariants: nodes are numbered in the order of their leads. The table holds the lead of each node, and behind the last
  * one the number of PEs. If some node is scattered (node.h), the table of places has an entry for every PE; otherwise
  * nodes are runs of neighbours, and the leads tell all. */
+#include "base/file.h"
 #include "base/log.h"
 #include "base/siphash.h"
 #include "rte/backend.h"
@@ -141,7 +142,7 @@ static uint32_t *map_places(bool make)
     const struct node *node = rte.node;
     size_t bytes = node_places_bytes(node), at = node_places_at(node);
     void *base = MAP_FAILED;
-    if (!make || ftruncate(rte.fd, (off_t)(at + bytes)) == 0)
+    if (!make || file_resize(rte.fd, at + bytes) == 0)
         base = mmap(0, bytes, make ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, rte.fd, (off_t)at);
     if (base != MAP_FAILED)
         return base;

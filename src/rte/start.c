@@ -1,5 +1,6 @@
 /* rte_init: finds the launcher of this process, opens the way to it, maps the node's head and takes this PE's seat. */
 #include "base/env.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "rte/backend.h"
@@ -72,7 +73,7 @@ static int open_alone(void)
 {
     size_t bytes = node_fixed_size(1);
     int fd = memfd_create("lateral", MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0)
+    if (fd < 0 || file_resize(fd, bytes) != 0)
         goto err_file;
     struct node *node = mmap(0, sizeof *node, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (node == MAP_FAILED)

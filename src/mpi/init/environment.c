@@ -4,6 +4,7 @@
  * put and fence: one thread at a time. get: any thread, also during a fence. */
 #include "mpi/init/init.h"
 
+#include "base/file.h"
 #include "base/pack.h"
 #include "mpi/core/process.h"
 #include "mpi/core/real.h"
@@ -210,7 +211,7 @@ static int gather_round(struct round *round, const char *mine, int bytes)
     int fd = memfd_create("lateral-values", MFD_CLOEXEC);
     const size_t room = (size_t)sum + (size_t)lmpi_process.ranks * sizeof(struct place);
     round->groups_bytes = (size_t)sum;
-    if (fd >= 0 && ftruncate(fd, (off_t)room) != 0) {
+    if (fd >= 0 && file_resize(fd, room) != 0) {
         close(fd);
         fd = -1;
     }

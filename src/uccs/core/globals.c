@@ -11,6 +11,7 @@
 #include "uccs/core/globals.h"
 
 #include "base/env.h"
+#include "base/file.h"
 #include "rte/rte.h"
 #include "uccs/core/fork.h"
 
@@ -24,7 +25,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -153,14 +153,10 @@ static ino_t file; /* the number of their file, which tells a descriptor that th
 /* Whether this process has an MPI. Nothing calls it. */
 extern int MPI_Init(int *argc, char ***argv) __attribute__((weak));
 
-/* Grows a file to `bytes` bytes, unless it is larger. A limit that forbids it would be told by a deadly signal. Returns 0
- * or an errno value. */
+/* Grows a file to `bytes` bytes, unless it is larger. Returns 0 or an errno value. */
 static int grow_file(int fd, uint64_t bytes)
 {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur)
-        return EFBIG;
-    return ftruncate(fd, (off_t)bytes) == 0 || errno == EPERM ? 0 : errno; /* sealed: others have made it larger */
+    return file_resize(fd, bytes) == 0 || errno == EPERM ? 0 : errno; /* sealed: others have made it larger */
 }
 
 /* Moves into the slice of this PE. Returns 0 or an errno value: ENOENT when there is none, EEXIST when another process has

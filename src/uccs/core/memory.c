@@ -2,6 +2,7 @@
 
 #include "base/buserror.h"
 #include "base/env.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/core/fork.h"
@@ -128,7 +129,7 @@ static void agree_on_layout(void *region_bytes)
         globals = node->pe[i].image_bytes > globals ? node->pe[i].image_bytes : globals;
     }
     uint64_t bytes = lay_out(node, heap, globals, *(const size_t *)region_bytes);
-    if (!bytes || ftruncate(rte.fd, (off_t)bytes) != 0) {
+    if (!bytes || file_resize(rte.fd, bytes) != 0) {
         log_line("cannot make shared memory for %u PEs with %llu bytes of heap and %zu of LATERAL_MEMORY each: %s; "
                  "set SHMEM_SYMMETRIC_SIZE or LATERAL_MEMORY smaller",
                  node->size, (unsigned long long)heap, *(const size_t *)region_bytes, strerror(bytes ? errno : EFBIG));
