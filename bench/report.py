@@ -152,7 +152,8 @@ def behind_text(page, document):
             of_rows[line["key"]] = (max(1 / ratio if line["at_least"] else ratio for ratio in ratios), re.split("; |, against |, to ", line["question"])[0])
     worse = sorted((row for row in of_rows.values() if row[0] > 1.05), reverse=True)
     named = ", ".join(f"{question} ({ratio:.2f})" for ratio, question in worse[:BEHIND])
-    return (f"A peer is ahead by more than 5 % in {len(worse)} of {len(of_rows)} rows of [the page](docs/results/{page.file})"
+    whom = "The fastest MPI is ahead of the slowest layer" if len(document["ours"]) > 1 else "A peer is ahead"
+    return (f"{whom} by more than 5 % in {len(worse)} of {len(of_rows)} rows of [the page](docs/results/{page.file})"
             + (f"{', most in these' if len(worse) > BEHIND else ''}: {named}." if worse else "."))
 
 
