@@ -290,8 +290,8 @@ int main(void)
 {
     static const struct {
         const char *operations, *way; /* as in choose */
-    } near[] = {{"", ""}, {"012356", "post"}, {"01234", "pull"}, {"5", "leader"}, {"56", "share"}},
-      far[] = {{"", ""}, {"0123456", "pull"}, {"012356", "mail"}, {"02345", "rail"}};
+    } near[] = {{"", ""}, {"012356", "slots"}, {"01234", "pull"}, {"5", "leader"}, {"56", "share"}},
+      far[] = {{"", ""}, {"0123456", "pull"}, {"012356", "gather"}, {"02345", "rail"}};
     nodes = getenv("LATERAL_NODE_SIZE");
     mallopt(M_PERTURB, 0x5a);
     setenv("LATERAL_PROGRESS", "poll", 1);

@@ -5,8 +5,8 @@
  * pes: 2 4 7
  * case: chosen
  * pes: 1 2 3 4 7 16
- * case: post
- * env: LATERAL_COLL=broadcast:post,collect:post,fcollect:post,alltoall:post
+ * case: slots
+ * env: LATERAL_COLL=broadcast:slots,collect:slots,fcollect:slots,alltoall:slots
  * case: pull
  * env: LATERAL_COLL=broadcast:pull,collect:pull,fcollect:pull,alltoall:pull,alltoalls:pull
  * case: disseminate

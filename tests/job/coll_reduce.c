@@ -5,8 +5,8 @@
  * pes: 2 4 7
  * case: chosen
  * pes: 1 2 3 4 7 16
- * case: post
- * env: LATERAL_COLL=reduce:post,scan:post
+ * case: slots
+ * env: LATERAL_COLL=reduce:slots,scan:slots
  * case: leader
  * env: LATERAL_COLL=reduce:leader
  * case: share

@@ -2,22 +2,22 @@
  *
  * pes: 1 2
  * case: reduce
- * env: LATERAL_COLL=broadcast:post,reduce:nonsense
- * fails: LATERAL_COLL has reduce:nonsense, but reduce is one of post, leader, pull, share, mail, rail$
+ * env: LATERAL_COLL=broadcast:slots,reduce:nonsense
+ * fails: LATERAL_COLL has reduce:nonsense, but reduce is one of slots, leader, pull, share, gather, rail$
  * case: broadcast
  * env: LATERAL_COLL=broadcast:share,
- * fails: LATERAL_COLL has broadcast:share, but broadcast is one of post, pull, mail, rail$
+ * fails: LATERAL_COLL has broadcast:share, but broadcast is one of slots, pull, gather, rail$
  * case: sync
  * env: LATERAL_COLL=sync:2
  * fails: LATERAL_COLL has sync:2, but sync is one of auto, disseminate, count$
  * case: word
  * env: LATERAL_COLL=reduce
- * fails: LATERAL_COLL has reduce, but reduce is one of post, leader, pull, share, mail, rail$
+ * fails: LATERAL_COLL has reduce, but reduce is one of slots, leader, pull, share, gather, rail$
  * case: longer
- * env: LATERAL_COLL=scan:posts
- * fails: LATERAL_COLL has scan:posts, but scan is one of post, pull, share, mail$
+ * env: LATERAL_COLL=scan:slots2
+ * fails: LATERAL_COLL has scan:slots2, but scan is one of slots, pull, share, gather$
  * case: collective
- * env: LATERAL_COLL=scan:post,redcue:share
+ * env: LATERAL_COLL=scan:slots,redcue:share
  * fails: LATERAL_COLL has redcue:share, but a collective is one of sync, broadcast, collect, fcollect, alltoall, alltoalls, reduce, scan$
  * case: progress
  * env: LATERAL_PROGRESS=thred

@@ -3,7 +3,7 @@
  * pes: 5
  * labels: seeded
  * timeout: 120
- * case: mail
+ * case: gather
  * env: SEED=1 LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=fault,seed=1,hold=50:tcp
  * case: nodes
  * env: SEED=2 LATERAL_NODE_SIZE=0,1,1 LATERAL_TRANSPORTS=sim,seed=2,hold=50:fault,seed=2,hold=30:tcp

@@ -11,8 +11,8 @@ import subprocess
 import sys
 import time
 
-WAYS = {"broadcast": "mail rail pull", "collect": "mail pull", "fcollect": "mail rail pull",
-        "alltoall": "mail rail pull", "alltoalls": "mail rail pull", "reduce": "mail rail pull", "scan": "mail pull"}
+WAYS = {"broadcast": "gather rail pull", "collect": "gather pull", "fcollect": "gather rail pull",
+        "alltoall": "gather rail pull", "alltoalls": "gather rail pull", "reduce": "gather rail pull", "scan": "gather pull"}
 
 
 def draw(seed):

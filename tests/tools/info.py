@@ -72,7 +72,7 @@ def test_doctor():
         said = run("--doctor", status=1, PATH=path, **{f"LATERAL_{name}": "foo"})
         assert re.search(rf"^WRONG +variables +LATERAL_{name}=foo is not one of {known}$", said, re.M), said
     told = run("--doctor", status=1, PATH=path, LATERAL_COLL="scan:foo")
-    assert re.search(r"^WRONG +a job .*LATERAL_COLL has scan:foo, but scan is one of post, pull, share, mail$", told, re.M), told
+    assert re.search(r"^WRONG +a job .*LATERAL_COLL has scan:foo, but scan is one of slots, pull, share, gather$", told, re.M), told
     assert re.search(r"^ok +other nodes +over TCP$", said, re.M), said
     with tempfile.TemporaryDirectory() as folder:
         other = pathlib.Path(folder, "oshrun")

@@ -68,8 +68,8 @@ static const struct rule {
 };
 
 static const char *const plan_names[UCCS_NAMED_PLANS] = {
-    [UCCS_BY_SLOTS] = "post",  [UCCS_BY_LEADER] = "leader", [UCCS_BY_PULL] = "pull",
-    [UCCS_BY_SHARE] = "share", [UCCS_BY_GATHER] = "mail",   [UCCS_BY_RAIL] = "rail",
+    [UCCS_BY_SLOTS] = "slots", [UCCS_BY_LEADER] = "leader", [UCCS_BY_PULL] = "pull",
+    [UCCS_BY_SHARE] = "share", [UCCS_BY_GATHER] = "gather", [UCCS_BY_RAIL] = "rail",
 };
 
 static const char *const sync_names[] = {
