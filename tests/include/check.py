@@ -41,7 +41,7 @@ STANDS_ON = {
 }
 # single headers beyond that: the layout that the launcher shares with the library; the hash and the copy, which a layer compiles for itself
 ALSO = {"launch": {"src/rte/node.h"}, "src/mpi/window": {"src/base/siphash.h", "src/base/where.h"}, "src/mpi/create": {"src/base/siphash.h"},
-        "src/mpi/ops": {"src/base/copy.h"}, "src/mpi/init": {"src/base/pack.h"}}
+        "src/mpi/ops": {"src/base/copy.h"}, "src/mpi/init": {"src/base/file.h", "src/base/pack.h"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
