@@ -138,10 +138,26 @@ static void agree_on_layout(void *region_bytes)
     node->file_bytes = bytes; /* the barrier publishes it */
 }
 
-/* Reserves more than `bytes`, then maps the file over the part that begins on the alignment. Its protection comes last: where the program
- * has called mlockall(MCL_FUTURE), the kernel would make every page of a mapping that can be read. Returns the address, or MAP_FAILED. */
+/* True when the program has called mlockall(MCL_FUTURE): the kernel makes all pages of a new mapping at once. */
+static bool mappings_are_filled(void)
+{
+    unsigned char present = 0;
+    const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+    void *page = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return false;
+    mincore(page, bytes, &present);
+    munmap(page, bytes);
+    return present & 1;
+}
+
+/* Reserves more than `bytes`, then maps the file over the part that begins on the alignment. A mapping that would be filled gets its rights
+ * behind its making: pages that nobody may read are not made. Else it does not, since valgrind takes minutes for that. Returns the
+ * address, or MAP_FAILED. */
 static char *map_aligned(size_t bytes, size_t alignment)
 {
+    const bool late = mappings_are_filled();
+    const int rights = PROT_READ | PROT_WRITE;
     char *reserved = mmap(0, bytes + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved == MAP_FAILED)
         return MAP_FAILED;
@@ -149,8 +165,8 @@ static char *map_aligned(size_t bytes, size_t alignment)
     if (base > reserved)
         munmap(reserved, (size_t)(base - reserved));
     munmap(base + bytes, alignment - (size_t)(base - reserved));
-    base = mmap(base, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, rte.fd, 0);
-    return base == MAP_FAILED || mprotect(base, bytes, PROT_READ | PROT_WRITE) == 0 ? base : MAP_FAILED;
+    base = mmap(base, bytes, late ? PROT_NONE : rights, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, rte.fd, 0);
+    return base == MAP_FAILED || !late || mprotect(base, bytes, rights) == 0 ? base : MAP_FAILED;
 }
 
 /* Returns 0, or -1 after a line. */
