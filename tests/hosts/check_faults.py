@@ -133,19 +133,14 @@ def test_stopped():
     went_through(broken("mpiexec.hydra", "rounds 200", "signal STOP 3", f"sleep {PATIENCE + 3}", "signal CONT 3")[0])
 
 
-def silent(launcher, way):
-    ended(broken(launcher, way, "sleep 0.5", "down v2")[0], SILENT, PATIENCE + 20)
+def silent(launcher, way, progress="thread"):
+    """The host is silent half a second after the start. With "poll", PEs that wait poll for themselves."""
+    ended(broken(launcher, way, "sleep 0.5", "down v2", env={"LATERAL_PROGRESS": progress})[0], SILENT, PATIENCE + 20)
 
 
 for each in WAYS:   # a test for each: Open MPI's daemons stay behind a cut link for half a minute
-    rows(globals(), f"long_{each}", silent, mpirun=("mpirun", each), hydra=("mpiexec.hydra", each))
-
-
-def test_long_without_thread():
-    """PEs that wait poll for themselves."""
-    for way in WAYS[:-1]:
-        ended(broken("mpiexec.hydra", way, "sleep 0.5", "down v2", env={"LATERAL_PROGRESS": "poll"})[0], SILENT,
-              PATIENCE + 20)
+    rows(globals(), f"long_{each}", silent, mpirun=("mpirun", each), hydra=("mpiexec.hydra", each),
+         **({"poll": ("mpiexec.hydra", each, "poll")} if each != "idle" else {}))
 
 
 def test_long_crowd():
