@@ -42,6 +42,8 @@
 #define PENDING 32  /* connections that have not passed the handshake, at most; each for PENDING_SECONDS */
 #define PENDING_SECONDS 2
 #define UNWATCHED_SECONDS 1
+#define SELDOM 4095 /* polls may be 50 us apart */
+#define OFTEN 63    /* while a handshake is under way, which the other end waits for PENDING_SECONDS */
 
 struct connection {
     int fd, pe;                         /* fd -1: it is not up */
@@ -59,6 +61,8 @@ static int events = -1, patience;
 static int unwatched = -1; /* a PE that cannot be called, until that is told */
 static uint64_t unwatched_since;
 static uint32_t ends_expected; /* release: uccs_keepalive_expect_end; acquire: receive_word */
+static int dialers;
+uint32_t uccs_keepalive_seldom = SELDOM; /* relaxed: a hint for those who poll */
 
 static void set_keepalive(int fd)
 {
@@ -100,8 +104,17 @@ static struct connection *add_connection(int fd, int pe)
 
 static void end_dialer(struct connection *connection)
 {
+    dialers -= connection->dialer != 0;
     free(connection->dialer);
     connection->dialer = 0;
+}
+
+static bool handshakes(void)
+{
+    bool pending = dialers > 0;
+    for (uint32_t i = 0; listener.pending && i < PENDING; i++)
+        pending |= listener.pending[i].fd >= 0;
+    return pending;
 }
 
 /* A job goes on without the connection. The first time, a line tells the user that the loss of a host may be noticed late; not at once, as
@@ -153,6 +166,8 @@ static void dial_pe(struct connection *connection, const struct routes *to)
                                           .pe = (uint32_t)connection->pe,
                                           .to = *to,
                                           .from = here};
+    dialers++;
+    atomic_store_relaxed(&uccs_keepalive_seldom, OFTEN);
     dialer_start(connection->dialer);
     judge_dialer(connection);
 }
@@ -294,6 +309,8 @@ void uccs_keepalive_poll(void)
     int count = epoll_wait(events, ready, sizeof ready / sizeof *ready, 0);
     for (int i = 0; i < count; i++)
         handle_event(ready[i].data.ptr);
+    if (count > 0)
+        atomic_store_relaxed(&uccs_keepalive_seldom, handshakes() ? OFTEN : SELDOM);
     warn_unwatched();
     pthread_mutex_unlock(&lock);
 }

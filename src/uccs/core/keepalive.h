@@ -2,6 +2,7 @@
 #ifndef UCCS_CORE_KEEPALIVE_H
 #define UCCS_CORE_KEEPALIVE_H
 
+#include "base/atomic.h"
 #include "net/auth/auth.h"
 
 #include <stdbool.h>
@@ -25,6 +26,14 @@ int uccs_keepalive_descriptor(void);
 
 /* Handles what has come. Any thread; does not wait. Does not return when a host is lost. */
 void uccs_keepalive_poll(void);
+
+/* Returns true when a thread that has polled so many times shall call uccs_keepalive_poll: a process without the progress thread
+ * needs it. */
+extern uint32_t uccs_keepalive_seldom;
+static inline bool uccs_keepalive_due(uint32_t polls)
+{
+    return (polls & atomic_load_relaxed(&uccs_keepalive_seldom)) == 0;
+}
 
 /* From now on other PEs may end without a fault. */
 void uccs_keepalive_expect_end(void);

@@ -88,8 +88,6 @@ static struct uccs_progress_source served = {
 
 /* --- Progress of one worker, and of some. Any thread */
 
-#define POLLS_A_LOOK 4096 /* one poll in this many looks at the lines; polls may be 50 us apart */
-
 int proto_poll(struct proto_worker *worker)
 {
     if (pthread_mutex_trylock(&worker->lock) != 0)
@@ -102,8 +100,8 @@ int proto_poll(struct proto_worker *worker)
     atomic_store_relaxed(&worker->polls, polls); /* a hint for progress.c */
     int count = look_at(worker, false);
     uccs_eventcount_unlock(&worker->events, &worker->lock);
-    if (lat_unlikely(polls % POLLS_A_LOOK == 0))
-        uccs_keepalive_poll(); /* a process without the progress thread needs it */
+    if (lat_unlikely(uccs_keepalive_due(polls)))
+        uccs_keepalive_poll();
     return count;
 }
 
@@ -151,7 +149,7 @@ static int arm_workers(uint64_t workers, struct pollfd *files)
 {
     int count = 0;
     if (!atomic_load_relaxed(&uccs_progress_thread_on))
-        uccs_keepalive_poll(); /* on a busy machine POLLS_A_LOOK polls with sleeps between them take minutes */
+        uccs_keepalive_poll(); /* on a busy machine thousands of polls with sleeps between them take minutes */
     for (; workers; workers &= workers - 1) {
         files[count].events = POLLIN;
         if (!arm_worker(&proto_workers[__builtin_ctzll(workers)], &files[count].fd))
