@@ -103,7 +103,6 @@ int main(int argc, char **argv)
         shmem_global_exit(2);
     shmem_long_p(&word, 0, other);
     shmem_barrier_all();
-    shmem_barrier_all(); /* finds all connections made: with LATERAL_PROGRESS=poll one that is not is made in calls alone */
     gethostname(host, sizeof host);
     printf("ready %d %d %s\n", me, (int)getpid(), host);
     fflush(stdout);

@@ -294,7 +294,7 @@ static int issue_put(const struct proto_op *op)
     return put_whole(op);
 }
 
-/* Notes that the source of an internal put is not needed any more. */
+/* Notes that the transport has an internal put and its source. */
 static void drop_hold(void *held)
 {
     (void)atomic_fetch_sub_acqrel((uint32_t *)held, 1); /* acquire: the sender, which waits until it is 0 */
@@ -308,13 +308,11 @@ static int put_internal(const struct proto_op *op)
     send->header.segment = (uint8_t)at->segment;
     send->header.at = (struct wire_memory){at->offset, at->region};
     send->header.put = wire_of(op->with);
-    if (op->bytes) {
-        send->data = op->source;
-        send->bytes = op->bytes;
-        send->left = drop_hold;
-        send->cookie = op->held;
-        (void)atomic_fetch_add_relaxed(op->held, 1); /* released by drop_hold */
-    }
+    send->data = op->bytes ? op->source : 0;
+    send->bytes = op->bytes;
+    send->left = drop_hold;
+    send->cookie = op->held;
+    (void)atomic_fetch_add_relaxed(op->held, 1); /* released by drop_hold */
     proto_issue(send);
     return UCCS_OK;
 }
@@ -414,7 +412,8 @@ static int issue_change(const struct proto_op *op, const struct uccs_accumulate_
         return UCCS_ERR_NO_MEMORY;
     struct wire_header *header = &call.send->header;
     call.send->counts = true;
-    call.send->joins = !op->dest && !op->with;
+    call.send->joins =
+        !op->dest && !op->with && change->how != UCCS_REPLACE; /* a program that sets a word probably tells something */
     header->change.n = (uint32_t)change->n;
     header->change.type = change->type;
     header->change.how = change->how;

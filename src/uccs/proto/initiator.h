@@ -70,7 +70,7 @@ struct proto_op {
     const struct proto_notify *with;
     uccs_request_handle *request; /* completes at the target, and with what comes back */
     struct uccs_request *local; /* completes when source and dest are the caller's again; of a nonblocking operation */
-    uint32_t *held;             /* of an internal put: one higher while the source is in use */
+    uint32_t *held;             /* of an internal put: one higher until it has left this process */
 };
 
 /* Starts an operation, or does it. Returns UCCS_OK; UCCS_ERR_STALE when something was to come back and the region has been

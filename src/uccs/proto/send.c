@@ -133,7 +133,7 @@ void proto_send_now(struct proto_send *send)
     struct proto_worker *worker = send->worker;
     if (lat_likely(!coalescer->send)) {
         send_alone(send);
-    } else if (proto_coalesce_fits(send->bytes)) {
+    } else if (!send->left && proto_coalesce_fits(send->bytes)) {
         proto_coalesce_add(coalescer, send);
         proto_coalesce_push(coalescer, worker);
     } else {

@@ -63,22 +63,24 @@ void uccs_near_part(struct uccs_team *team)
 
 /* Meets by dissemination over the program's array. In each round the partner adds one to this member's flag, and this
  * member waits for it and subtracts it, so the array is at rest again on return. A partner can be at most one barrier
- * ahead. */
+ * ahead. What this member tells has left when it returns, since the program may compute then. */
 void uccs_flags_meet(const struct uccs_team *team)
 {
+    uint32_t held = 0;
     for (int round = 0, ahead = 1; ahead < team->size; round++, ahead *= 2) {
         int pe = uccs_team_pe(team, ahead_of(team, ahead));
         long *theirs = uccs_memory_resolve(&team->flags[round], pe);
         if (theirs)
             atomic_fetch_add_release(theirs, 1); /* acquire: the load below, at its owner */
         else
-            (void)proto_rma_or_end(
-                &(struct proto_op){.kind = PROTO_ATOMIC,
-                                   .pe = pe,
-                                   .at = proto_address(&team->flags[round]),
-                                   .atomic = &(struct uccs_atomic_op){UCCS_ATOMIC_ADD, sizeof(long), 1, 0}});
+            uccs_nodes_put(pe, (struct proto_address){0}, 0, 0,
+                           &(struct proto_notify){.what = PROTO_SIGNAL_ADD,
+                                                  .place = proto_address(&team->flags[round]),
+                                                  .value = 1},
+                           &held);
         struct uccs_wait wait uccs_scoped = {.on = uccs_reason_team(team, 0)};
-        while (atomic_load_acquire(&team->flags[round]) < 0)
+        while (atomic_load_acquire(&team->flags[round]) < 0 ||
+               atomic_load_acquire(&held) != 0) /* acqrel: proto_send_free */
             uccs_pause(&wait);
         (void)atomic_fetch_add_relaxed(&team->flags[round], -1); /* the partner may add its next one meanwhile */
     }

@@ -255,7 +255,7 @@ bool uccs_nodes_meet(struct uccs_node_allgather *gather)
         if (nodes->near.rank == 0 && 1 << gather->round < nodes->count)
             allgather_send(gather, gather->round);
     }
-    return true;
+    return atomic_load_acquire(&gather->held) == 0; /* acqrel: proto_send_free */
 }
 
 /* All members have arrived, so all have finished earlier broadcasts. */

@@ -253,8 +253,8 @@ void uccs_nodes_gather(const struct uccs_gather *all);
 /* Gives every member `bytes` of every member. The bytes of member r lie at all + r * bytes. */
 void uccs_nodes_allgather(struct uccs_team *team, void *all, const void *mine, size_t bytes);
 
-/* Sends bytes of mine to a PE of another node, and changes a word there behind them. *held is one higher while the source is in
- * use. */
+/* Sends bytes of mine to a PE of another node, and changes a word there behind them. *held is one higher until
+ * they have left this process; the source is in use meanwhile. */
 static inline void uccs_nodes_put(int pe, struct proto_address at, const void *source, size_t bytes,
                                   const struct proto_notify *with, uint32_t *held)
 {
