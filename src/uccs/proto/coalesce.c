@@ -4,7 +4,7 @@
  * A message that nobody waits for yet (an nbi put, an answer while more arrives) is copied to the coalescer of its
  * receiver. It leaves with the next message to that receiver, when the coalescer is full, or when any thread polls; else
  * the progress thread sends it within a millisecond. A blocking put leaves at once while nothing of its receiver is under way, else it
- * joins the coalescer (Nagle's rule). So does an atomic that brings nothing back and sets nothing, behind another atomic. A message that somebody waits
+ * joins the coalescer (Nagle's rule). What tells the target something joins it in a stream (issue.c). A message that somebody waits
  * for leaves at once and takes the coalescer along.
  *
  * Under the worker's lock. Order: small messages to a receiver leave in the order of issuing, since a small message

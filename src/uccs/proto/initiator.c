@@ -237,6 +237,7 @@ static int put_whole(const struct proto_op *op)
     send->way = (uint8_t)(op->with ? select_notify(op) : select_way(op, PROTO_DIRECT, 1));
     if (op->with)
         send->header.put = wire_of(op->with);
+    send->tells = op->with;
     if (op->nonblocking) {
         count_source(op, send);
         proto_issue(send);
@@ -412,8 +413,7 @@ static int issue_change(const struct proto_op *op, const struct uccs_accumulate_
         return UCCS_ERR_NO_MEMORY;
     struct wire_header *header = &call.send->header;
     call.send->counts = true;
-    call.send->joins =
-        !op->dest && !op->with && change->how != UCCS_REPLACE; /* a program that sets a word probably tells something */
+    call.send->tells = !op->dest;
     header->change.n = (uint32_t)change->n;
     header->change.type = change->type;
     header->change.how = change->how;

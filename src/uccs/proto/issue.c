@@ -2,12 +2,14 @@
  * the network does by itself. Nothing here lacks memory. Under the worker's lock, which proto_issue and proto_issue_ask release. */
 #include "uccs/proto/inner.h"
 
+#include "base/clock.h"
+#include "uccs/core/doorbell.h"
+
 /* Counts a message to the peer and sets in its header which messages it must not overtake. */
 static void count_message(struct proto_peer *peer, struct wire_header *header)
 {
     proto_take_fence(peer);
     header->after = peer->fenced;
-    peer->changed = header->kind == WIRE_CHANGE;
     peer->all.issued.messages++;
     proto_touch(peer);
 }
@@ -42,10 +44,28 @@ static void send_message(struct proto_send *send)
         proto_send_now(send);
 }
 
-/* An atomic behind a put probably tells of it, so it does not join. */
+#define TELL_NS 50000 /* a message costs a tenth of it over TCP */
+#define STREAM 4
+
+/* Signals, counts and atomics without a result tell the target something, so they leave at once, and take along what waits to leave. When
+ * more than STREAM of them have followed each other, each within TELL_NS, one leaves in that time and the others join it: the program
+ * sends more of them than messages can carry. The progress thread sends the last ones if the program computes then. */
+static bool tells_often(struct proto_peer *peer)
+{
+    const uint64_t now = clock_nanoseconds();
+    const uint32_t polls = peer->worker->polls;
+    peer->tells = now - peer->told >= TELL_NS || polls != peer->polls ? 0 : peer->tells + (peer->tells < STREAM);
+    peer->told = now;
+    peer->polls = polls;
+    if (peer->tells == STREAM && now - peer->tell_left < TELL_NS && atomic_load_relaxed(&uccs_progress_thread_on))
+        return true;
+    peer->tell_left = now;
+    return false;
+}
+
 static bool may_join(const struct proto_send *send)
 {
-    return send->joins && (send->header.kind != WIRE_CHANGE || send->peer->changed);
+    return send->joins || (send->tells && tells_often(send->peer));
 }
 
 /* A message that finds nothing of its peer under way leaves at once; where the one before was alone when a thread waited for its flush,
@@ -56,7 +76,7 @@ static void issue_message(struct proto_send *send)
     const bool first = proto_point_reaches(peer->answered, peer->all.issued);
     const bool leaves = !send->later || !proto_coalesce_fits(send->bytes);
     const bool flushes = first && peer->alone && send->counts && leaves && proto_coalesce_fits_flush(send->bytes);
-    send->later |= !first && may_join(send);
+    send->later |= may_join(send) && !first;
     order_message(send);
     if (lat_unlikely(flushes)) {
         proto_send_add(send);
@@ -83,7 +103,6 @@ lat_cold static void put_direct(struct proto_send *send)
     struct proto_peer *peer = send->peer;
     struct proto_send *word = send->way == PROTO_DIRECT_NOTIFY ? word_of(send) : 0;
     const uint64_t puts = ++peer->all.issued.puts;
-    peer->changed = false;
     proto_touch(peer);
     if (send->log)
         proto_log_issued(send);

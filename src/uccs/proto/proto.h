@@ -109,6 +109,7 @@ struct proto_send {
     bool later;  /* nobody waits for the message yet, so it may leave together with others, and small data is copied */
     bool
         joins; /* it leaves together with others while earlier operations on the peer are under way (Nagle's rule), else at once */
+    bool tells; /* the target may wait for it, so it leaves together with others in a stream of such messages only */
     bool batch; /* the worker keeps the buffer for the next batch */
 };
 
