@@ -28,7 +28,7 @@ int uccs_lock_nb(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, 
                  uccs_request_t *request);
 /* Returns at once. `mode` is the lock's. Operations that must be complete before the lock is free: flush first. */
 int uccs_unlock(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode);
-/* The same lock by its address in this process, which maps it (uccs_memory_query). They check nothing but `endpoint`, which
+/* Take and release a lock by its address in this process, which maps it (uccs_memory_query). They check nothing but `endpoint`, which
  * leads to the owner: the quickest form. */
 int uccs_lock_mapped(uccs_endpoint_t endpoint, void *lock, enum uccs_lock_mode mode);
 int uccs_unlock_mapped(uccs_endpoint_t endpoint, void *lock, enum uccs_lock_mode mode);

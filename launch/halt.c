@@ -161,7 +161,7 @@ static uint64_t find_sorted(const struct elf *elf, uint64_t head, uint64_t addre
     return head + (uint64_t)(int64_t)pair[1];
 }
 
-/* The same where the file has no such table: static programs of some linkers. */
+/* Finds the entry where the file has no sorted table: static programs of some linkers. */
 static uint64_t find_unsorted(const struct elf *elf, uint64_t address)
 {
     uint64_t bytes, at = elf_frames(elf, &bytes), end = at + bytes;

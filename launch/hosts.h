@@ -24,7 +24,7 @@ void hosts_free(struct hosts *hosts);
 
 /* Returns the list in the form of --host, with or without ":slots" behind each name. */
 char *hosts_list(const struct hosts *hosts, bool slots);
-/* The same for `count` slots from number `first` on. */
+/* Returns the list of `count` slots from number `first` on. */
 char *hosts_slice(const struct hosts *hosts, uint32_t first, uint32_t count);
 
 /* Jobs on other hosts: a launcher that reaches them takes over, and oshrun stays in front of it. One thread. */

@@ -119,7 +119,7 @@ static bool read_count(const char *name, const char *word, unsigned long long *c
     return found;
 }
 
-/* The same in a file of the cgroup at the path. */
+/* Reads the count behind a word in a file of the cgroup at the path. */
 static bool read_group(const char *path, const char *name, const char *word, unsigned long long *count)
 {
     char whole[2 * PATH_MAX];

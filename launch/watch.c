@@ -84,7 +84,7 @@ static int status_of(pid_t pid)
     return state == 'Z' || (flags & EXITING && status) ? status : -1;
 }
 
-/* The same by the process's file: since Linux 6.15 the kernel tells it of a process that is reaped, too. */
+/* Returns the process's status by its file: since Linux 6.15 the kernel tells it of a process that is reaped, too. */
 static int status_of_file(int file)
 {
     struct {

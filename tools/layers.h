@@ -17,7 +17,7 @@ const char *layer_name(int i);
 /* Writes the path of the layer for an MPI. Returns false when it is not installed. */
 bool layer_find(const char *mpi, char *path, size_t bytes);
 
-/* The same for the library that counts what a program of the MPI does. */
+/* Like layer_find, for the library that counts what a program of the MPI does. */
 bool layer_find_stats(const char *mpi, char *path, size_t bytes);
 
 /* Writes the path of a file by its name from the folder of this program. Returns false when it is not there. */

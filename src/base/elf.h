@@ -40,7 +40,7 @@ uint64_t elf_frames(const struct elf *elf, uint64_t *bytes);
 const char *elf_function(const struct elf *elf, uint64_t address, uint64_t *start);
 const char *elf_variable(const struct elf *elf, uint64_t address, uint64_t *start);
 
-/* The same for a thread-local variable around an offset in the file's block of them. */
+/* Like elf_variable, for the thread-local variable around an offset in the file's block of such variables. */
 const char *elf_thread_variable(const struct elf *elf, uint64_t offset, uint64_t *start);
 
 /* Stores where the variables of a file that is not stripped lie, up to `room` of them. Returns how many there are. */

@@ -17,7 +17,7 @@ static inline int futex_sleep(const uint32_t *word, uint32_t seen, const struct 
     return syscall(SYS_futex, word, FUTEX_WAIT_BITSET, seen, end, 0, FUTEX_BITSET_MATCH_ANY) == 0 ? 0 : errno;
 }
 
-/* The same for threads of one process, with the longest time in nanoseconds, below a second. */
+/* Like futex_sleep, for threads of one process; the longest time is in nanoseconds, below a second. */
 static inline int futex_sleep_here(const uint32_t *word, uint32_t seen, long nanoseconds)
 {
     const struct timespec time = {.tv_nsec = nanoseconds};

@@ -18,7 +18,7 @@ const void *where_behind_wrappers(const void *from);
 
 /* Writes "file.c:12" for a place, or its function where no line is known; "" for place 0. Starts a process. */
 void where_write(uint64_t place, char *text, size_t room);
-/* The same behind " at ". */
+/* Writes " at " and what where_write writes. */
 void where_write_at(uint64_t place, char *text, size_t room);
 
 /* Writes the place from which the calling thread has called the library: that of the innermost caller outside of it. Returns

@@ -55,13 +55,13 @@ bool rte_node_barrier(void);
  * had said so before. */
 bool rte_break_start(void);
 
-/* The same. The last PE to arrive runs `last` while all others wait; they see its stores. */
+/* Like rte_node_barrier. The last PE to arrive runs `last` while all others wait; they see its stores. */
 bool rte_node_barrier_last(void (*last)(void *), void *argument);
-/* The same with a time limit. Returns false when some PE has not come in time; then no other PE passes either. The
+/* Like rte_node_barrier, with a time limit. Returns false when some PE has not come in time; then no other PE passes either. The
  * caller ends the job. */
 bool rte_node_barrier_within(int seconds);
 
-/* The same for all PEs of the job. With several nodes they go through the launcher, so these are for start and end
+/* Barriers of all PEs of the job. With several nodes they go through the launcher, so these are for start and end
  * alone. They drive no transport, so no operation that a peer waits for may be under way. They end the job when the
  * launcher fails, unless that is a program which ends its job itself. They return false then, and when a PE cannot start;
  * rte_job_barrier_within also when some PE has not come in time (0: no limit). */
@@ -144,7 +144,7 @@ bool rte_ending(void);
 /* Ends the job after a printed error. Runs no destructors and no atexit functions. */
 _Noreturn void rte_abort(int status);
 
-/* The same when a host is lost. If the launcher has not ended this node after a while, the PE ends it itself. */
+/* Ends the job after a host is lost. If the launcher has not ended this node after a while, the PE ends it itself. */
 _Noreturn void rte_abandon(int status);
 
 /* Ends the PEs of this node when no launcher can. */

@@ -69,7 +69,7 @@ void lat_check_map(struct lat_check_map *map);
  * nodes; one thread of a team at a time. */
 void lat_check_meet(shmem_team_t team, const void *mine, size_t bytes, void *all);
 
-/* The same for the members of an active set. Returns false when the set has no place to exchange in. */
+/* Like lat_check_meet, for the members of an active set. Returns false when the set has no place to exchange in. */
 bool lat_check_meet_set(const char *call, int start, int logstride, int size, long *psync, const void *mine,
                         size_t bytes, void *all);
 

@@ -25,7 +25,7 @@ void *lat_resolve(const char *call, const char *argument, const void *addr, int 
 /* Returns the segment and offset of my symmetric address, for a peer on another node. */
 struct proto_address lat_remote_address(const char *call, const char *argument, const void *addr, int pe);
 
-/* The same for a signal or the object of an atomic, which must be aligned. */
+/* Like lat_remote_address, for a signal or the object of an atomic, which must be aligned. */
 struct proto_address lat_remote_word(const char *call, const char *argument, const void *addr, size_t size, int pe);
 
 /* Returns true when there are no bytes to move and the PE exists; such a call may pass any address. */
@@ -47,7 +47,7 @@ static inline size_t lat_bytes(const char *call, size_t nelems, size_t size)
 /* Ends the job unless the last of `count` elements or blocks, `stride` elements apart, is within LAT_BYTES_MOST of the first. */
 void lat_require_span(const char *call, ptrdiff_t stride, size_t count, size_t size);
 
-/* The same for elements of each block of an alltoalls, dst and sst elements apart, and for their bytes. */
+/* Like lat_require_span, for the elements of each block of an alltoalls, dst and sst elements apart, and for their bytes. */
 static inline void lat_require_strides(const char *call, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size)
 {
     (void)lat_bytes(call, nelems, size);

@@ -66,7 +66,7 @@ static lat_hot void lat_get(const char *call, struct shmem_ctx_impl *ctx, void *
  * share no cache below the L3. Shorter messages would take longer for it. */
 void lat_move_more(void *to, const void *from, size_t bytes);
 
-/* The same for one element and more. */
+/* Moves one element or more to memory of this node. */
 static lat_hot void lat_move_before(const char *call, void *to, const void *from, size_t nelems, size_t size)
 {
     if (nelems == 1)
@@ -99,7 +99,7 @@ static lat_hot void lat_put_before(const char *call, struct shmem_ctx_impl *ctx,
 uint64_t lat_amo_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest, size_t size,
                      uint64_t value, uint64_t cond, int pe);
 
-/* The same, but on another node the operation goes on after the return. The old value is at `fetch`, which may be null, when the context
+/* Like lat_amo_far, but on another node the operation goes on after the return. The old value is at `fetch`, which may be null, when the context
  * is quiet or the request complete. req may be null. */
 void lat_amo_start_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest, size_t size,
                        uint64_t value, uint64_t cond, int pe, void *fetch, struct uccs_request **req);

@@ -110,7 +110,7 @@ void race_clock_reset(void);
 
 /* ---- report.c ---- */
 void race_report(int owner, size_t offset, const struct race_cell *older, const struct race_cell *newer);
-/* The same for memory of this PE that is not symmetric. */
+/* Reports a race on memory of this PE that is not symmetric. */
 void race_report_private(const void *at, const struct race_cell *older, const struct race_cell *newer);
 /* Two accesses of one place clash: one stores, and they are not atomic with each other. Whatever orders them. */
 bool race_conflict(const struct race_cell *one, const struct race_cell *other);

@@ -86,7 +86,7 @@ static inline const struct lmpi_type *lmpi_type(MPI_Datatype type)
                                                                                     : lmpi_type_slow(type);
 }
 
-/* The same for an accumulate, which works on whole elements. */
+/* Like lmpi_type, for an accumulate, which works on whole elements. */
 static inline const struct lmpi_type *lmpi_type_filled(MPI_Datatype type)
 {
     const struct lmpi_type *known = lmpi_type(type);

@@ -41,7 +41,7 @@ static int update_iov(struct lmpi_target *target, struct lmpi_operation *update,
     return lmpi_class_of(status);
 }
 
-/* The same without a result, many pieces with a call. */
+/* Accumulates without a result, many pieces with a call. */
 static int update_pieces(struct lmpi_target *target, struct lmpi_operation *update, const struct lmpi_op *op,
                          struct lmpi_iterator *from, struct lmpi_iterator *there, MPI_Aint at,
                          const struct uccs_op *options)

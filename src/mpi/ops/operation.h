@@ -45,7 +45,7 @@ struct lmpi_operation {
                               .type = target_type,                                   \
                               __VA_ARGS__})
 
-/* The same of one on one element, of which the target has the old value for `result`. */
+/* Describes an operation on one element, whose old value `result` gets. */
 #define LMPI_ELEMENT(kind, ...)                                    \
     (&(struct lmpi_operation){.what = LMPI_##kind,                 \
                               .run = LMPI_RUN_##kind,              \

@@ -86,9 +86,9 @@ static inline void lmpi_order_issue(const struct lmpi_window *window)
 /* Complete this process's operations at one target, or at all of them (-1). They return MPI_SUCCESS, or the error class of
  * an operation that a target has refused since the last call, whatever the rank. */
 int lmpi_complete(struct lmpi_window *window, int rank);
-/* The same for the operations of all threads, whatever the scope. */
+/* Like lmpi_complete, for the operations of all threads, whatever the scope. */
 int lmpi_complete_threads(struct lmpi_window *window, int rank);
-/* The same without the fence behind stores, for a caller that gives a lock back. */
+/* Like lmpi_complete_threads, without the fence behind stores, for a caller that gives a lock back. */
 int lmpi_complete_stored(struct lmpi_window *window, int rank);
 /* Waits until the program may use its buffers of the operations at one target, or at all (-1). */
 void lmpi_complete_local(const struct lmpi_window *window, int rank);

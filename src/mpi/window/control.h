@@ -58,7 +58,7 @@ void lmpi_window_withdraw(struct lmpi_window *window);
 
 /* Fills the rows of a rank, as soon as that rank has published. Returns null, or why it cannot. */
 const char *lmpi_window_reach(struct lmpi_window *window, int rank);
-/* The same; where it cannot, the job ends. */
+/* Like lmpi_window_reach; ends the job where the rows cannot be filled. */
 void lmpi_window_need(struct lmpi_window *window, int rank);
 /* Adds a rank to the window's list. */
 void lmpi_target_list(struct lmpi_window *window, int rank);

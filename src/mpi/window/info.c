@@ -124,7 +124,7 @@ static void add_kind(MPI_Info info, unsigned kind)
     PMPI_Info_set(info, "mpi_win_ordered", kind & LMPI_ORDERED ? "true" : "false");
 }
 
-/* The same of what the window's creation has decided. */
+/* Adds the hints that the window's creation has decided. */
 static void add_creation(MPI_Info info, const struct lmpi_window *window)
 {
     struct lmpi_window *first = lmpi_window_first(window);

@@ -250,7 +250,7 @@ static inline int lmpi_end(const struct lmpi_window *window, int class, const ch
     }                                                                                    \
     LMPI_NAME(name)
 
-/* The same for a function of mpix_rma.h, for windows of the layer only. */
+/* Defines a function of mpix_rma.h, for windows of the layer only. */
 #define LMPI_OURS(name, ours, ...)                                           \
     int MPIX_##name(__VA_ARGS__)                                             \
     {                                                                        \
@@ -258,7 +258,7 @@ static inline int lmpi_end(const struct lmpi_window *window, int class, const ch
         return window ? lmpi_end(window, ours, "MPIX_" #name) : MPI_ERR_WIN; \
     }                                                                        \
     extern __typeof__(MPIX_##name) MPIX_##name
-/* The same by the error handler of a communicator. */
+/* Ends a call with an error by the error handler of a communicator. */
 int lmpi_comm_error(MPI_Comm comm, int class, const char *call) __attribute__((cold, noinline));
 
 /* Prints a line of lmpi_log that ends with the program's source line. Starts a process. */

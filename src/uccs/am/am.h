@@ -60,7 +60,7 @@ struct uccs_stream {
 
 /* Returns the workers on which the calling thread issues to other nodes. */
 struct proto_worker_set *uccs_stream_workers(struct uccs_stream *stream);
-/* The same, or null when the thread has issued nothing. */
+/* Like uccs_stream_workers; null when the thread has issued nothing. */
 struct proto_worker_set *uccs_stream_used(struct uccs_stream *stream);
 
 /* Counts a deferred operation of the calling thread. Returns the part, which uccs_deferred_end needs at the operation's

@@ -22,7 +22,7 @@
  * request, or ends the job when there is no memory; null: it returns when the collective is over. */
 void uccs_team_broadcast(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes,
                          int root, bool at_root, uccs_request_handle *request);
-/* The same as an allgather for a team with an area, with any memory. Not for hot paths. */
+/* Allgathers `bytes` of each member of a team with an area, with any memory. Not for hot paths. */
 void uccs_team_tell(struct uccs_team *team, void *all, const void *mine, size_t bytes);
 /* Blocks of any size, one behind the other in the order of the ranks. */
 void uccs_team_collect(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes);

@@ -66,7 +66,7 @@ enum uccs_plan {
  * member's vector or block. */
 enum uccs_plan uccs_coll_choose(enum uccs_coll_kind kind, const struct uccs_team *team, size_t bytes);
 
-/* The same for a group of uccs.h. */
+/* Chooses the plan for a group of uccs.h. */
 enum uccs_plan uccs_coll_choose_messages(enum uccs_coll_kind kind, int size, size_t bytes);
 
 /* --- A collective and its plan */

@@ -185,7 +185,7 @@ static bool plan_scan(const struct uccs_coll *c, uint32_t round, struct uccs_rou
     return true;
 }
 
-/* The same chain in even rounds; in odd ones its last member sends the pieces that it has folded to the root. */
+/* Even rounds are plan_scan's; in odd ones the last member sends the pieces that it has folded to the root. */
 static bool plan_reduce_chain(const struct uccs_coll *c, uint32_t round, struct uccs_round *to_do)
 {
     const int64_t t = round / 2, last = c->size - 1, piece = t - last;

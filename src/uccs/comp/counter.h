@@ -175,7 +175,7 @@ static inline int64_t uccs_counter_get(uccs_counter counter)
     return atomic_load_acquire(&uccs_counter_mine(counter)->count); /* release: uccs_counter_arrive */
 }
 
-/* What a wait is for: a counter of this PE, or a word of this process, which counts as signed, is at least so much. */
+/* What a wait is for: a counter of this PE, or a word of this process, which counts as signed, is at least a threshold. */
 struct uccs_counter_wanted {
     uccs_counter counter; /* 0: the word */
     int64_t at_least;
@@ -211,7 +211,7 @@ void uccs_counter_close(void);
  * The thresholds that nobody has reached are on one list. While the list is not empty, it is a source of progress (core/progress.h):
  * every wait, test and progress call looks at it, on any thread. Any thread. */
 
-/* The request, an object, counts one operation until the counter or word is at least so much. The operation fails when the
+/* The request, an object, counts one operation until the counter or word reaches the threshold. The operation fails when the
  * counter is shut first, or when the life ends. A word must exist until then. Returns false when memory is exhausted. */
 bool uccs_threshold_add(const struct uccs_counter_wanted *what, struct uccs_request *request);
 

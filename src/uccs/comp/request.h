@@ -83,7 +83,7 @@ static inline void uccs_request_begin(struct uccs_request *request)
 /* Notes that one operation has completed; `error`: it failed. The request may be freed on return. */
 void uccs_request_finish(struct uccs_request *request, bool error);
 
-/* The same for an operation that uses local memory until it completes. */
+/* Begins and finishes an operation that uses local memory until it completes. */
 static inline void uccs_request_begin_use(struct uccs_request *request)
 {
     atomic_fetch_add_relaxed(&request->sources, 1); /* the publication of the operation orders it */

@@ -47,7 +47,7 @@ extern struct uccs_core uccs_core;
 /* On a scattered node this and an index name a PE, too, for callers that can only count in strides. */
 #define UCCS_PE_BY_INDEX (1 << 30)
 
-/* The same as uccs_index, on a scattered node. */
+/* Like uccs_index, on a scattered node. */
 uint32_t uccs_index_in_table(int pe);
 
 /* Returns the index on this node of a PE, or, for a PE elsewhere, a number that is not below uccs_core.pes and tells

@@ -51,7 +51,7 @@ static inline void uccs_doorbell_wake(uint32_t index)
         uccs_doorbell_wake_slow(shared);
 }
 
-/* The same, but only if tasks of that PE are pending. */
+/* Wakes the PE's progress thread if tasks of that PE are pending. */
 static inline void uccs_doorbell_wake_if_tasks(uint32_t index)
 {
     if (lat_unlikely(atomic_load_relaxed(&uccs_pe_shared_of(index)->wants_rings)))

@@ -27,7 +27,7 @@ int uccs_keepalive_descriptor(void);
 /* Handles what has come. Any thread; does not wait. Does not return when a host is lost. */
 void uccs_keepalive_poll(void);
 
-/* Returns true when a thread that has polled so many times shall call uccs_keepalive_poll: a process without the progress thread
+/* Returns true when a thread that has polled `polls` times shall call uccs_keepalive_poll: a process without the progress thread
  * needs it. */
 extern uint32_t uccs_keepalive_seldom;
 static inline bool uccs_keepalive_due(uint32_t polls)

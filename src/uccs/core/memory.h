@@ -40,7 +40,7 @@ static lat_hot void *uccs_near(const void *addr, int pe)
 /* Returns the segment of mine that holds the address, or UCCS_NOWHERE, and stores the offset in it. */
 enum uccs_segment uccs_memory_find(const void *addr, size_t *offset);
 
-/* The same as uccs_near, but works also where the images of the node's PEs differ (the fast image range is empty
+/* Like uccs_near, but works also where the images of the node's PEs differ (the fast image range is empty
  * then), and on scattered nodes. */
 void *uccs_memory_resolve(const void *addr, int pe);
 

@@ -55,7 +55,7 @@ static bool enter_source(enum uccs_progress_when when, struct uccs_progress_sour
     const uint32_t count = (uint32_t)(slot - table[when]) + 1;
     atomic_store_seqcst(slot, source); /* seqcst: call_program; acquire: uccs_progress_poll, uccs_progress_served */
     if (count > used[when])
-        atomic_store_release(&used[when], count); /* acquire: the same */
+        atomic_store_release(&used[when], count); /* acquire: uccs_progress_poll, uccs_progress_served */
     count_sources(when, 1);
     return true;
 }

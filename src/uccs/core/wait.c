@@ -10,7 +10,7 @@
 
 /* Nanoseconds of a sleep at most. */
 #define LONGEST 50000000
-#define WITH_PROGRAM 1000000 /* the same while the program has functions in the registry */
+#define WITH_PROGRAM 1000000 /* of a sleep at most while the program has functions in the registry */
 
 _Thread_local const struct uccs_eventcount *uccs_eventcount_led_here;
 uint32_t uccs_waiting, uccs_waiting_cores;
@@ -21,7 +21,7 @@ void uccs_waiting_count(int change)
     (void)atomic_fetch_add_relaxed(&uccs_waiting, (uint32_t)change);
 }
 
-/* Returns the same for the threads that do not sleep. */
+/* Returns true when more threads wait awake than there are cores. */
 static bool uccs_awake_exceed_cores(void)
 {
     return atomic_load_relaxed(&uccs_waiting) > uccs_waiting_cores + atomic_load_relaxed(&sleeping);
@@ -152,7 +152,7 @@ void uccs_follower_end(struct uccs_follower *me)
 #define SLOW 200000  /* a yield that takes longer has given the core to somebody who works */
 #define NAP 50000    /* the first sleeps of a waiter that a store of another process may end, which wakes nobody */
 #define SLEEP 100000 /* the first sleeps on descriptors */
-#define BESIDE 20000 /* the same while other threads serve all of them */
+#define BESIDE 20000 /* the first sleeps while other threads serve all descriptors */
 
 /* Of this thread, about sleeps on descriptors. */
 enum { FEWEST = 16, MOST = 4096 };

@@ -64,7 +64,7 @@ typedef int uccs_arm_function(uint64_t set, struct pollfd *files);
  * other threads wait. */
 extern uccs_arm_function *uccs_wait_arm;
 
-/* The same as uccs_rest, for a waiter that descriptors can wake. Another thread may take the message that this one waits
+/* Like uccs_rest, for a waiter that descriptors can wake. Another thread may take the message that this one waits
  * for, so the sleep is short. */
 void uccs_rest_on(struct uccs_wait *wait, uccs_arm_function *arm, uint64_t set);
 

@@ -139,7 +139,7 @@ struct uccs_accumulate_target {
 int uccs_accumulate_apply(const struct uccs_accumulate_op *change, const struct uccs_accumulate_target *place,
                           const void *operand, void *result);
 
-/* The same for elements of the change's type in pieces, whose offsets count from the place. They go with one lock as long as they lie in
+/* Applies the change to elements in pieces, whose offsets count from the place. They go with one lock as long as they lie in
  * one stripe. Returns no result. */
 int uccs_accumulate_apply_pieces(const struct uccs_accumulate_op *change, const struct uccs_accumulate_target *place,
                                  const struct uccs_piece *pieces, size_t n);

@@ -76,7 +76,7 @@ struct proto_op {
 /* Starts an operation, or does it. Returns UCCS_OK; UCCS_ERR_STALE when something was to come back and the region has been
  * released; or UCCS_ERR_NO_MEMORY, and has done nothing, or the first pieces of an accumulate. */
 int proto_rma(const struct proto_op *op);
-/* The same for callers that have no status to return: without memory it ends the job. Returns true unless the region has been
+/* Like proto_rma, for callers that have no status to return: without memory it ends the job. Returns true unless the region has been
  * released. */
 bool proto_rma_or_end(const struct proto_op *op);
 

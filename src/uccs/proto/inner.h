@@ -82,7 +82,7 @@ struct proto_coalescer {
 struct proto_origin {
     struct proto_peer *peer; /* the PE's peer on the service worker */
     void *to;                /* answers go to it; unused for the PE's service worker, which uses the peer's own */
-    struct proto_coalescer coalescer; /* the same */
+    struct proto_coalescer coalescer; /* of answers to it */
     uint64_t applied;
     uint64_t refused;                       /* applied operations whose region had been released */
     struct proto_nacks *nacks;              /* those that no answer to a flush has told; null: there were none */
@@ -282,7 +282,7 @@ void proto_arrived(void *worker, const struct transport_message *message);
 
 /* coalesce.c. fits returns true when a message of this size may be batched. */
 bool proto_coalesce_fits(size_t bytes);
-/* The same for one that brings its flush along: to copy it costs less than a message. Whole words. */
+/* Returns true when a message of this size, in whole words, may be batched with its flush: to copy it costs less than a message. */
 bool proto_coalesce_fits_flush(size_t bytes);
 /* Copies header and data to the coalescer and frees `send`. */
 void proto_coalesce_add(struct proto_coalescer *coalescer, struct proto_send *send);
@@ -306,7 +306,7 @@ int proto_names_publish(void);
 
 /* Sends a message at once. `send` is freed on return, or when the transport is done with it. */
 void proto_send_now(struct proto_send *send);
-/* The same for a message that may leave later: a small one stays here until there is a reason to send (coalesce.c). add adds a small
+/* Sends a message that may leave later: a small one stays here until there is a reason to send (coalesce.c). add adds a small
  * one for which the reason is at hand. */
 void proto_send_later(struct proto_send *send);
 void proto_send_add(struct proto_send *send);

@@ -188,7 +188,7 @@ void proto_await(struct proto_worker *worker, const uint32_t *word)
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
     struct uccs_follower me;
     uccs_follower_begin(&me, &worker->events, &worker->lock);
-    while (atomic_load_acquire(word) != 1)      /* the same */
+    while (atomic_load_acquire(word) != 1)      /* release: as above */
         if (uccs_follower_may_look(&me, &wait)) /* else another thread leads */
             proto_pause(worker, &wait);
     uccs_follower_end(&me);

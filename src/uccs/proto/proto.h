@@ -119,10 +119,10 @@ struct proto_send {
  * `ask` may be null. */
 struct proto_send *proto_send_begin(struct proto_worker_set *on, int pe, enum proto_wire_kind kind,
                                     struct uccs_request *request, const struct proto_pending *ask);
-/* The same for callers that may not wait; without memory it ends the job. */
+/* Like proto_send_begin, for callers that may not wait; without memory it ends the job. */
 struct proto_send *proto_send_begin_now(struct proto_worker_set *on, int pe, enum proto_wire_kind kind);
 void proto_issue(struct proto_send *send);
-/* The same for a pending request, whose handle goes with the message. One that may leave `later` does so only while others are under
+/* Like proto_issue, for a pending request, whose handle goes with the message. One that may leave `later` does so only while others are under
  * way; the first one leaves at once so that it overlaps computation. */
 void proto_issue_ask(struct proto_send *send, struct proto_pending *ask);
 /* While true, nothing that this thread issues waits for room. It has asked proto_set_busy before. */
@@ -178,7 +178,7 @@ void proto_handle_close(struct proto_handles *handles);
  * null. */
 int proto_handle_awaited(const struct proto_handles *handles, const struct uccs_request *request);
 
-/* The same for the handles of a worker, under its lock: what the PE answers to a kind of message, and what an arrived
+/* Gives and finds handles of a worker, under its lock: what the PE answers to a kind of message, and what an arrived
  * answer answers. */
 uint64_t proto_handle_of(struct proto_worker *worker, void *what, int pe, enum proto_wire_kind asked);
 
@@ -197,7 +197,7 @@ struct proto_pending {
         flag; /* proto_pending_settle sets it to 1 (release); the asking thread owns the pending request. May be null */
     struct uccs_request
         *request; /* without a flag, proto_pending_settle completes it and frees the pending request; may be null */
-    struct uccs_request *local;      /* the same, for a second one */
+    struct uccs_request *local;      /* a second request to complete; null: none */
     struct proto_log_peer *log_peer; /* of a log; may be null */
     bool reads;                      /* the answer is long: the target sends it from its memory */
     bool failed;                     /* the region has been released */
