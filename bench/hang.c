@@ -8,7 +8,7 @@ enum { TIMES = 3, SETTLE = 2 /* seconds until waits count as long */ };
 
 static int go;
 
-/* Returns oshrun's process: the parent of the guard that is this PE's parent. */
+/* Returns oshrun's process: the parent of the supervisor that is this PE's parent. */
 static int find_launcher(void)
 {
     char path[32], line[128];

@@ -1,5 +1,5 @@
 /* Decides whether a job runs on this machine, or on hosts that a launcher of the system reaches. main asks before it
- * starts anything, and calls handover in the second case. */
+ * starts anything, and calls delegate in the second case. */
 #ifndef LAUNCH_HOSTS_H
 #define LAUNCH_HOSTS_H
 

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 /* A PE started by oshrun: LATERAL_JOB=<fd>:<node index>:<parent_pipe> names the inherited memory file, and the descriptor that
- * ends this PE with the guard (-1: none). Or a program started without a launcher: a job of one PE with its own memory file. */
+ * ends this PE with its supervisor (-1: none). Or a program started without a launcher: a job of one PE with its own memory file. */
 
 /* Reads a number and the character behind it. Returns false when it is none, or no int. */
 static bool read_number(const char **text, char behind, int *number)
