@@ -186,7 +186,7 @@ void lat_amo_start_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_a
     if (!uccs_far_pe(pe)) {
         const uint64_t old = lat_amo_far(call, ctx, op, dest, size, value, cond, pe);
         if (fetch)
-            proto_store_value(fetch, size, old);
+            uccs_store_value(fetch, size, old);
         return;
     }
     struct proto_op far = {.kind = PROTO_ATOMIC,

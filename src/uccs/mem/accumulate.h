@@ -38,6 +38,15 @@ struct uccs_atomic_op {
     uint64_t operand, compare;
 };
 
+/* Stores the low `size` bytes of a value. */
+static inline void uccs_store_value(void *to, size_t size, uint64_t value)
+{
+    if (size == sizeof(uint32_t))
+        *(uint32_t *)to = (uint32_t)value;
+    else
+        *(uint64_t *)to = value;
+}
+
 #define UCCS_ATOMIC_APPLY(bits)                                                                          \
     static inline uint##bits##_t uccs_atomic_apply##bits(enum uccs_atomic what, uint##bits##_t *word,    \
                                                          uint##bits##_t operand, uint##bits##_t compare) \

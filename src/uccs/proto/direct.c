@@ -346,8 +346,8 @@ static struct transport_word word_of(const struct uccs_atomic_op *op)
          [UCCS_ATOMIC_CSWAP] = TRANSPORT_CSWAP, [UCCS_ATOMIC_ADD] = TRANSPORT_ADD,  [UCCS_ATOMIC_AND] = TRANSPORT_AND,
          [UCCS_ATOMIC_OR] = TRANSPORT_OR,       [UCCS_ATOMIC_XOR] = TRANSPORT_XOR};
     struct transport_word word = {.what = (enum transport_atomic)names[op->what], .size = op->size};
-    proto_store_value(&word.operand, op->size, op->what == UCCS_ATOMIC_FETCH ? 0 : op->operand);
-    proto_store_value(&word.compare, op->size, op->compare);
+    uccs_store_value(&word.operand, op->size, op->what == UCCS_ATOMIC_FETCH ? 0 : op->operand);
+    uccs_store_value(&word.compare, op->size, op->compare);
     return word;
 }
 

@@ -80,14 +80,6 @@ int proto_rma(const struct proto_op *op);
  * released. */
 bool proto_rma_or_end(const struct proto_op *op);
 
-/* Stores the low `size` bytes of a value. */
-static inline void proto_store_value(void *to, size_t size, uint64_t value)
-{
-    if (size == sizeof(uint32_t))
-        *(uint32_t *)to = (uint32_t)value;
-    else
-        *(uint64_t *)to = value;
-}
 /* Atomics on the adapter's part of the heap (direct.c), also for PEs of this node and this one. proto_adapter returns true
  * when this PE's network has all of them; it may wait for a connection. share makes a part of it accessible for peers and
  * returns false when the network cannot. An atomic waits for the key of the place, once, and for what a fence has put before it. */

@@ -171,6 +171,6 @@ int uccs_atomic(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, s
         return run_atomic(endpoint, memory, offset, &a, result, op);
     const uint64_t old = uccs_atomic_apply(&a, memory->near + offset);
     if (result)
-        proto_store_value(result, size, old);
+        uccs_store_value(result, size, old);
     return UCCS_OK;
 }
