@@ -231,8 +231,8 @@ int uccs_counter_reset(uccs_counter_t counter, int64_t *old); /* takes the value
 /* Add to the request an operation that completes when the counter is at least `at_least`, so that uccs_wait_any waits
  * for a counter or another request. It fails when the counter is shut first, or at the last finalize. */
 int uccs_counter_wait_nb(uccs_counter_t counter, int64_t at_least, uccs_request_t *request);
-/* Add an operation that completes when an aligned word of this process is at least `at_least`, which others change by atomics or signals; it counts as signed. The word
- * must exist until the operation completes. */
+/* Add an operation that completes when an aligned word of this process, which others change by atomics or signals, is at least
+ * `at_least`; it counts as signed. The word must exist until the operation completes. */
 int uccs_word_wait_nb(const uint64_t *word, int64_t at_least, uccs_request_t *request);
 
 /* A word of the target that tells of an operation: it is stored, or rises, behind the data. Its memory belongs to the
@@ -434,8 +434,8 @@ int uccs_atomic(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, s
 /* Runs the handlers of messages that have arrived, in every context; any number of threads may call it at once. Returns
  * the number of handlers that it ran. */
 int uccs_progress(void);
-/* Like uccs_progress, but it never gives the core away. For a caller that holds a lock that other threads need, or that yields by itself: a
- * yield may last a time slice of some milliseconds. */
+/* Like uccs_progress, but it never gives the core away. For a caller that holds a lock that other threads need, or that yields
+ * by itself: a yield may last a time slice of some milliseconds. */
 int uccs_poll(void);
 /* Like uccs_progress, for the messages of one context, and whatever else others want of this process; messages of other contexts stay
  * where they are. So a library in a program runs its own handlers alone, and its caller's thread nobody else's (after UCX's

@@ -91,11 +91,8 @@ int main(void)
         take_flood();
     else
         send_flood(first);
-    CHECK(
-        before > 0 &&
-        peak() - before <
-            16L *
-                MEGABYTE); /* a sixth of what one of them has sent; of a network within the node some are pages that the processes share */
+    /* A sixth of what one of them has sent; of a network within the node some are pages that the processes share. */
+    CHECK(before > 0 && peak() - before < 16L * MEGABYTE);
     OK(uccs_barrier(UCCS_GROUP_WORLD));
     OK(uccs_context_destroy(context));
     return check_pass();

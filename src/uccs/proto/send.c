@@ -127,6 +127,7 @@ static void send_alone(struct proto_send *send)
         proto_thread_remind(worker);
 }
 
+/* One that somebody wants to have left is not copied, which would only tell that it may. */
 void proto_send_now(struct proto_send *send)
 {
     struct proto_coalescer *coalescer = coalescer_of(send->peer);
