@@ -113,8 +113,9 @@ class Killer:
             everyone = set(family(job.pid)) | set(victims)   # the launcher's processes may have come meanwhile
             launcher = {job.pid, *children(job.pid)}         # a guard that has just started has no name of its own yet
             launcher |= {pid for pid in everyone if name_of(pid).startswith("lateral-")}     # and the kernel may leave a child out
-            if self.wrapper.name in words and len(launcher) > 2 and launcher <= set(victims):
-                victims.remove(max(launcher))
+            ours = sorted(launcher & set(victims))           # a PE bears its supervisor's name until it is the script
+            if self.wrapper.name in words and len(ours) > 2:
+                victims.remove(ours[2])
             what = [f"{pid} {name_of(pid)}" for pid in victims]
             gentle = victims == [job.pid] and self.rng.random() < 0.5
             sign = signal.SIGTERM if gentle else signal.SIGKILL
