@@ -13,7 +13,7 @@ from collections import namedtuple
 Run = namedtuple("Run", "key program count args place peers beside kind rounds limit quick ours",
                  defaults=((), "node", True, (), "program", 99, 90, True, None))
 
-# Another program that runs beside, for the machine's or the network's own time. test: "hop", "spawn", or a test of ucx_perftest.
+# Another program that runs beside, for the machine's or the network's own time. test: "hop", "spawn", "barrier", or a test of ucx_perftest.
 # unit: "ns" half a round trip, "GB/s", or "ns each" of a stream.
 Beside = namedtuple("Beside", "key test size count unit", defaults=(0, 1, ""))
 

@@ -215,8 +215,8 @@ class Session:
     def run_beside(self, other, run, one):
         """Runs another program beside, and adds its values to ours."""
         folder, quick = self.out / "floor", ["--quick"] * self.options.short
-        if other.test == "spawn":
-            values, units, why = execute(run, [folder / "machine", "spawn", run.count], {})
+        if other.test in ("spawn", "barrier"):
+            values, units, why = execute(run, [folder / "machine", other.test, run.count], {})
             values, units = ({key.replace("/time", "/spawn"): value for key, value in of.items()} for of in (values, units))
         elif other.test == "hop":
             values, units, why = execute(run, [folder / "machine", "hop", *quick], {})

@@ -129,6 +129,12 @@ struct pace {
     bool announced; /* `asleep` was set before the last round */
 };
 
+/* A program that shares its core with many others has its turn so much less often, and polls no sooner. */
+static long crowded(long nanoseconds)
+{
+    return nanoseconds << uccs_core.naps;
+}
+
 /* A check takes the program's core for some microseconds, on a virtual machine for twenty, as long as a message takes. A program
  * that has polled for long probably goes on. If it stops, its peers wait for a small part of that time; and when a wait that
  * has lasted ends, the waiter rings (wait_record.c), and the checks start anew. */
@@ -148,7 +154,7 @@ static long longest_tick(struct pace *pace)
 /* The program polls again. If nothing came while it did not, nobody will mind much when its next pause is noticed late. */
 static void program_is_back(struct pace *pace)
 {
-    pace->first = pace->wanted ? FIRST_TICK : 2 * pace->first < LONG_TICK ? 2 * pace->first : LONG_TICK;
+    pace->first = pace->wanted ? crowded(FIRST_TICK) : 2 * pace->first < LONG_TICK ? 2 * pace->first : LONG_TICK;
     pace->tick = pace->first;
     pace->wanted = false;
 }
@@ -178,7 +184,7 @@ static long time_to_sleep(struct pace *pace, const struct round *round)
  * tell. A PE that computes and waits in turns shorter than a long tick is found out by its few polls. */
 static uint64_t fewest_polls(long time, uint64_t took)
 {
-    if (time > LONG_TICK && took > LAST_TICK)
+    if (time == LONGEST && took > (uint64_t)crowded(LAST_TICK))
         return 0;
     return uccs_core.oversubscribed || took < 2 * LAST_TICK ? 1 : took / SELDOM;
 }
@@ -199,7 +205,7 @@ static bool may_sleep(struct pace *pace, const struct round *round)
 
 static void *serve_until_end(void *unused)
 {
-    struct pace pace = {.first = FIRST_TICK, .tick = FIRST_TICK};
+    struct pace pace = {.first = crowded(FIRST_TICK), .tick = crowded(FIRST_TICK)};
     uint64_t few = 0;
     (void)unused;
     uccs_progress_thread_me = true;
