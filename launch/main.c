@@ -182,9 +182,9 @@ static int supervisor_lost(int to_supervisor, bool childless, int signal)
     close(to_supervisor);
     end_children(SUPERVISOR_MS, childless ? LEFTOVERS_MS : 0);
     if (signal == SIGKILL && memory_ran_out(whose, sizeof whose))
-        say("memory ran out: the kernel killed the job's guard process; %s: job ended", whose);
+        say("memory ran out: the kernel killed the job's supervisor; %s: job ended", whose);
     else
-        say("the job's guard process was killed by signal %d (%s): job ended", signal, strsignal(signal));
+        say("the job's supervisor was killed by signal %d (%s): job ended", signal, strsignal(signal));
     return STATUS_SIGNAL + signal;
 }
 
@@ -202,13 +202,13 @@ static void stay_awake(void)
 static _Noreturn void become_reaper(struct options *options, const struct line *line, int front,
                                     const sigset_t *signals, const sigset_t *mask)
 {
-    rename_process(line, "lateral-keeper");
+    rename_process(line, "lateral-reaper");
     stay_awake();
     prctl(PR_SET_PDEATHSIG, SIGCONT); /* when it has been stopped, oshrun's death wakes it */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     const pid_t supervisor = fork();
     if (supervisor == 0) {
-        rename_process(line, "lateral-guard");
+        rename_process(line, "lateral-supervisor");
         supervisor_run(options, front, mask);
     }
     if (supervisor < 0) {

@@ -1,7 +1,7 @@
 /* The reaper: the process between oshrun and the supervisor, which outlives the supervisor and does nothing else.
  *
- * A job has three processes of ours: oshrun, its child the reaper (`ps` shows lateral-keeper), and the reaper's child the supervisor
- * (lateral-guard). Any two of them may be killed together; the third then ends all processes that PEs have started:
+ * A job has three processes of ours: oshrun, its child the reaper, and the reaper's child the supervisor (`ps` shows lateral-reaper and
+ * lateral-supervisor). Any two of them may be killed together; the third then ends all processes that PEs have started:
  * - the supervisor sees its pipe from oshrun close and kills every descendant;
  * - the reaper sees the supervisor die. PEs die with the supervisor (PR_SET_PDEATHSIG, and base/process.h under wrapper
  *   scripts); the processes that they leave behind become children of the reaper, which is a subreaper and kills them all;

@@ -11,7 +11,7 @@ import subprocess
 import time
 
 import harness
-from harness import SOON, all_gone, good, guard_of, is_alive, numbers, one_line, read_lines, run, started, wait_until
+from harness import SOON, all_gone, good, supervisor_of, is_alive, numbers, one_line, read_lines, run, started, wait_until
 
 NAMED = r"^oshrun: PE %d \(pid \d+, .*launch_pe\) "
 
@@ -148,17 +148,17 @@ def snapshot():
 
 
 def family(job, pes, words=()):
-    """A running job with grandchildren: the pids of guard, PEs, children, orphans."""
+    """A running job with grandchildren: the pids of supervisor, PEs, children, orphans."""
     lines = read_lines(job, 3 * pes)
-    guard = guard_of(job)
-    return guard, [guard] + [pid for name in ("pid", "child", "deep") for pid in numbers(lines, name)]
+    supervisor = supervisor_of(job)
+    return supervisor, [supervisor] + [pid for name in ("pid", "child", "deep") for pid in numbers(lines, name)]
 
 
 FAMILY = ["init", "pid", "child", "deep", "sleep:60000"]
 
 
 def test_oshrun_killed():
-    """kill -9 of oshrun takes the guard, the PEs, their children and orphans with it, soon."""
+    """kill -9 of oshrun takes the supervisor, the PEs, their children and orphans with it, soon."""
     before = snapshot()
     with started("-n", 3, harness.PE, *FAMILY) as job:
         _, pids = family(job, 3)
@@ -169,12 +169,12 @@ def test_oshrun_killed():
 
 
 def test_oshrun_killed_by_name():
-    """The guard is not hit by a kill by oshrun's name: its name and command line differ."""
+    """The supervisor is not hit by a kill by oshrun's name: its name and command line differ."""
     with started("-n", 2, harness.PE, *FAMILY) as job:
-        guard, pids = family(job, 2)
-        assert pathlib.Path(f"/proc/{guard}/comm").read_text() == "lateral-guard\n"
-        line = pathlib.Path(f"/proc/{guard}/cmdline").read_bytes()
-        assert b"oshrun" not in line and line.startswith(b"lateral-guard"), line
+        supervisor, pids = family(job, 2)
+        assert pathlib.Path(f"/proc/{supervisor}/comm").read_text() == "lateral-supervi\n"
+        line = pathlib.Path(f"/proc/{supervisor}/cmdline").read_bytes()
+        assert b"oshrun" not in line and line.startswith(b"lateral-supervisor"), line
         assert b"oshrun" in pathlib.Path(f"/proc/{job.pid}/cmdline").read_bytes()
         job.kill()
         all_gone(pids)
@@ -184,20 +184,20 @@ def test_killed_while_starting():
     """kill -9 of oshrun while hundreds of PEs are being started."""
     for pause in (0.02, 0.08):
         with started("-n", 400, harness.PE, "sleep:60000") as job:
-            guard = guard_of(job)
+            supervisor = supervisor_of(job)
             time.sleep(pause)
-            pids = harness.children(guard)
+            pids = harness.children(supervisor)
             job.kill()
-            all_gone([guard, *pids])
+            all_gone([supervisor, *pids])
 
 
-def test_guard_killed():
-    """kill -9 of the guard: the PEs die with it, oshrun sweeps up the rest and says so."""
+def test_supervisor_killed():
+    """kill -9 of the supervisor: the PEs die with it, oshrun sweeps up the rest and says so."""
     with started("-n", 3, harness.PE, *FAMILY) as job:
-        guard, pids = family(job, 3)
-        os.kill(guard, signal.SIGKILL)
+        supervisor, pids = family(job, 3)
+        os.kill(supervisor, signal.SIGKILL)
         assert job.wait(SOON) == 137
-        assert re.search(rb"guard process was killed by signal 9", job.stderr.read())
+        assert re.search(rb"supervisor was killed by signal 9", job.stderr.read())
         all_gone(pids)
 
 
@@ -227,116 +227,116 @@ def kill_all(*pids):
 
 
 def two_killed(choose):
-    """Two of oshrun, keeper and guard die at once: PEs go with all that they have started, also those of wrapper scripts."""
+    """Two of oshrun, reaper and supervisor die at once: PEs go with all that they have started, also those of wrapper scripts."""
     wrapped = ["sh", "-c", '"$@" & wait', "sh", harness.PE]
     for program in ([harness.PE], wrapped):
         with started("-n", 3, *program, *FAMILY) as job:
-            guard, pids = family(job, 3)
-            kill_all(*choose(job.pid, harness.keeper_of(job), guard))
+            supervisor, pids = family(job, 3)
+            kill_all(*choose(job.pid, harness.reaper_of(job), supervisor))
             all_gone(pids)
 
 
-def test_oshrun_and_guard_killed():
-    """kill -9 of oshrun and guard together."""
-    two_killed(lambda oshrun, keeper, guard: (oshrun, guard))
+def test_oshrun_and_supervisor_killed():
+    """kill -9 of oshrun and supervisor together."""
+    two_killed(lambda oshrun, reaper, supervisor: (oshrun, supervisor))
 
 
-def test_oshrun_and_keeper_killed():
-    """kill -9 of oshrun and keeper together."""
-    two_killed(lambda oshrun, keeper, guard: (oshrun, keeper))
+def test_oshrun_and_reaper_killed():
+    """kill -9 of oshrun and reaper together."""
+    two_killed(lambda oshrun, reaper, supervisor: (oshrun, reaper))
 
 
-def test_oshrun_killed_after_keeper():
-    """kill -9 of the keeper, and of oshrun as soon as the guard has ended for it: what PEs have started has gone before the guard."""
+def test_oshrun_killed_after_reaper():
+    """kill -9 of the reaper, and of oshrun as soon as the supervisor has ended for it: what PEs have started has gone before the supervisor."""
     for _ in range(3):
         with started("-n", 3, harness.PE, *FAMILY) as job:
-            guard, pids = family(job, 3)
-            end = os.pidfd_open(guard)
-            os.kill(harness.keeper_of(job), signal.SIGKILL)
-            assert select.select([end], [], [], SOON)[0], "the guard has ended"
+            supervisor, pids = family(job, 3)
+            end = os.pidfd_open(supervisor)
+            os.kill(harness.reaper_of(job), signal.SIGKILL)
+            assert select.select([end], [], [], SOON)[0], "the supervisor has ended"
             job.kill()
             os.close(end)
             all_gone(pids)
 
 
-def test_guard_and_keeper_killed():
-    """kill -9 of guard and keeper together."""
-    two_killed(lambda oshrun, keeper, guard: (keeper, guard))
+def test_supervisor_and_reaper_killed():
+    """kill -9 of supervisor and reaper together."""
+    two_killed(lambda oshrun, reaper, supervisor: (reaper, supervisor))
 
 
-def test_keeper_killed():
-    """kill -9 of the keeper alone: the job ends, and oshrun says so."""
+def test_reaper_killed():
+    """kill -9 of the reaper alone: the job ends, and oshrun says so."""
     with started("-n", 3, harness.PE, *FAMILY) as job:
-        guard, pids = family(job, 3)
-        os.kill(harness.keeper_of(job), signal.SIGKILL)
+        supervisor, pids = family(job, 3)
+        os.kill(harness.reaper_of(job), signal.SIGKILL)
         assert job.wait(SOON) == 137
-        assert re.search(rb"guard process was killed by signal 9", job.stderr.read())
+        assert re.search(rb"supervisor was killed by signal 9", job.stderr.read())
         all_gone(pids)
 
 
-def test_stopped_guard():
-    """A stopped guard: kill -9 of oshrun ends the job all the same, and so does SIGTERM."""
+def test_stopped_supervisor():
+    """A stopped supervisor: kill -9 of oshrun ends the job all the same, and so does SIGTERM."""
     for word in (signal.SIGKILL, signal.SIGTERM):
         with started("-n", 3, harness.PE, *FAMILY) as job:
-            guard, pids = family(job, 3)
-            os.kill(guard, signal.SIGSTOP)
+            supervisor, pids = family(job, 3)
+            os.kill(supervisor, signal.SIGSTOP)
             job.send_signal(word)
             all_gone(pids)
             assert job.wait(SOON) in (-9, 143), job.returncode
 
 
-def test_stopped_keeper():
-    """A stopped keeper: kill -9 of the guard ends the job all the same."""
+def test_stopped_reaper():
+    """A stopped reaper: kill -9 of the supervisor ends the job all the same."""
     with started("-n", 3, harness.PE, *FAMILY) as job:
-        guard, pids = family(job, 3)
-        os.kill(harness.keeper_of(job), signal.SIGSTOP)
-        os.kill(guard, signal.SIGKILL)
+        supervisor, pids = family(job, 3)
+        os.kill(harness.reaper_of(job), signal.SIGSTOP)
+        os.kill(supervisor, signal.SIGKILL)
         assert job.wait(SOON) == 137
         all_gone(pids)
 
 
 def test_stopped_launcher():
-    """Keeper and guard are stopped, or the keeper is and the guard is killed: the death of oshrun wakes who is left."""
+    """Keeper and supervisor are stopped, or the reaper is and the supervisor is killed: the death of oshrun wakes who is left."""
     for word in (signal.SIGSTOP, signal.SIGKILL):
         with started("-n", 3, harness.PE, *FAMILY) as job:
-            guard, pids = family(job, 3)
-            keeper = harness.keeper_of(job)
-            os.kill(keeper, signal.SIGSTOP)
-            os.kill(guard, word)
+            supervisor, pids = family(job, 3)
+            reaper = harness.reaper_of(job)
+            os.kill(reaper, signal.SIGSTOP)
+            os.kill(supervisor, word)
             job.kill()
-            all_gone([*pids, keeper, guard])
+            all_gone([*pids, reaper, supervisor])
 
 
-def test_stopped_guard_alone():
-    """The guard is stopped, oshrun and keeper are killed at once: the keeper's death wakes the guard."""
+def test_stopped_supervisor_alone():
+    """The supervisor is stopped, oshrun and reaper are killed at once: the reaper's death wakes the supervisor."""
     with started("-n", 3, harness.PE, *FAMILY) as job:
-        guard, pids = family(job, 3)
-        keeper = harness.keeper_of(job)
-        for pid, word in ((guard, signal.SIGSTOP), (job.pid, signal.SIGSTOP), (keeper, signal.SIGKILL), (job.pid, signal.SIGKILL)):
+        supervisor, pids = family(job, 3)
+        reaper = harness.reaper_of(job)
+        for pid, word in ((supervisor, signal.SIGSTOP), (job.pid, signal.SIGSTOP), (reaper, signal.SIGKILL), (job.pid, signal.SIGKILL)):
             os.kill(pid, word)
-        all_gone([*pids, keeper, guard])
+        all_gone([*pids, reaper, supervisor])
 
 
 def test_three_killed():
-    """kill -9 of oshrun, keeper and guard at once, PEs under wrapper scripts: no PE stays (base/process.h)."""
+    """kill -9 of oshrun, reaper and supervisor at once, PEs under wrapper scripts: no PE stays (base/process.h)."""
     with started("-n", 3, "sh", "-c", '"$@" & wait', "sh", harness.PE, "init", "pid", "sleep:60000") as job:
         pids = numbers(read_lines(job, 3), "pid")
-        keeper, guard = harness.keeper_of(job), guard_of(job)
-        os.kill(keeper, signal.SIGSTOP)
-        kill_all(guard, job.pid, keeper)
-        all_gone([*pids, guard, keeper])
+        reaper, supervisor = harness.reaper_of(job), supervisor_of(job)
+        os.kill(reaper, signal.SIGSTOP)
+        kill_all(supervisor, job.pid, reaper)
+        all_gone([*pids, supervisor, reaper])
 
 
 def test_without_proc():
-    """Where /proc is missing, or shows other numbers, oshrun and guard killed together leave nothing either."""
+    """Where /proc is missing, or shows other numbers, oshrun and supervisor killed together leave nothing either."""
     for hide in ("mount -t tmpfs none /proc", "mount -t tmpfs none /proc && mkdir /proc/self /proc/1 /proc/2"):
         words = ["unshare", *([] if os.geteuid() == 0 else ["-r"]), "-m", "sh", "-c", hide + ' && echo hidden && exec "$@"', "sh"]
         words += harness.command("-n", 3, "sh", "-c", '"$@" & wait', "sh", harness.PE, *FAMILY)
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=harness.CLEAN) as job:
             if job.stdout.readline() != b"hidden\n":
                 raise harness.Skip("no namespace of its own for mounts")
-            guard, pids = family(job, 3)
-            kill_all(job.pid, guard)
+            supervisor, pids = family(job, 3)
+            kill_all(job.pid, supervisor)
             all_gone(pids)
 
 
@@ -394,13 +394,13 @@ def test_idle():
         return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", text, re.MULTILINE)[1])
 
     with started("-n", 4, harness.PE, "init", "pid", "sleep:60000") as job:
-        guard = guard_of(job)
+        supervisor = supervisor_of(job)
         read_lines(job, 4)
-        wait_until(lambda: harness.state(guard) == "S", "the guard sleeps")
+        wait_until(lambda: harness.state(supervisor) == "S", "the supervisor sleeps")
         time.sleep(0.3)
-        before = [(used(pid), switches(pid)) for pid in (guard, job.pid)]
+        before = [(used(pid), switches(pid)) for pid in (supervisor, job.pid)]
         time.sleep(1)
-        after = [(used(pid), switches(pid)) for pid in (guard, job.pid)]
+        after = [(used(pid), switches(pid)) for pid in (supervisor, job.pid)]
     assert before == after, (before, after)
 
 

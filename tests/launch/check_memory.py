@@ -69,7 +69,7 @@ def test_pes_go_first():
         with started("-n", 2, "sh", "-c", "cat /proc/self/oom_score_adj; exec sleep 100",
                      preexec_fn=lambda own=own: pathlib.Path("/proc/self/oom_score_adj").write_text(str(own))) as job:
             assert harness.read_lines(job, 2) == [str(min(1000, own + 200))] * 2
-            assert [score(pid) for pid in (job.pid, harness.keeper_of(job), harness.guard_of(job))] == [own] * 3
+            assert [score(pid) for pid in (job.pid, harness.reaper_of(job), harness.supervisor_of(job))] == [own] * 3
 
 
 def test_killed_by_hand():

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import harness
-from harness import good, guard_of, one_line, run, started, wait_until
+from harness import good, supervisor_of, one_line, run, started, wait_until
 
 
 def check_lines(lines, pes, count):
@@ -87,7 +87,7 @@ def test_long_lines():
         while ready < 3:
             blocks.append(job.stdout.readline())
             ready += blocks[-1] == b"ready\n"
-        used = rss_mb(guard_of(job))
+        used = rss_mb(supervisor_of(job))
     out = b"".join(blocks)
     lines = [line for line in out.decode().splitlines() if line != "ready"]
     check_lines([line for line in lines if line.startswith("PE")], 1, 2000)
@@ -122,9 +122,9 @@ def test_slow_reader_of_long_line():
 def test_slow_reader():
     """Nobody reads: PEs wait, memory stays bounded, and the job can still be ended."""
     with started("-n", 4, "--timeout", 1.5, harness.PE, "flood") as job:
-        guard = guard_of(job)
+        supervisor = supervisor_of(job)
         time.sleep(0.8)
-        assert rss_mb(guard) < limit_mb(), rss_mb(guard)
+        assert rss_mb(supervisor) < limit_mb(), rss_mb(supervisor)
         assert job.wait(10) == 124
         check = job.stdout.read()
     assert len(check) >= 4096

@@ -11,7 +11,7 @@ import termios
 import time
 
 import harness
-from harness import SOON, all_gone, children, guard_of, is_alive, numbers, read_lines, started, state, wait_until
+from harness import SOON, all_gone, children, supervisor_of, is_alive, numbers, read_lines, started, state, wait_until
 
 
 def ready(job, pes):
@@ -28,7 +28,7 @@ def pending(pid):
 
 def ends_by(number, words=("init", "pid", "sleep:60000"), pes=3):
     with started("-n", pes, harness.PE, *words) as job:
-        pids = [guard_of(job), *ready(job, pes)]
+        pids = [supervisor_of(job), *ready(job, pes)]
         job.send_signal(number)
         status = job.wait(SOON)
         all_gone(pids)
@@ -55,12 +55,12 @@ def test_end_stubborn():
 def test_end_while_starting():
     """SIGTERM while hundreds of PEs are being started."""
     with started("-n", 500, harness.PE, "sleep:60000") as job:
-        guard = guard_of(job)
+        supervisor = supervisor_of(job)
         time.sleep(0.05)
-        pids = children(guard)
+        pids = children(supervisor)
         job.send_signal(signal.SIGTERM)
         assert job.wait(10) == 143
-        all_gone([guard, *pids])
+        all_gone([supervisor, *pids])
 
 
 def test_end_with_full_pipe():
@@ -112,16 +112,16 @@ def test_stopped_pe_hears():
     assert result.status == 3 and result.out.split() == ["caught", str(signal.SIGTERM.value)], result
 
 
-def test_stopped_guard_stays_stopped():
-    """Only what ends the job wakes a guard that somebody has stopped."""
+def test_stopped_supervisor_stays_stopped():
+    """Only what ends the job wakes a supervisor that somebody has stopped."""
     with started("-n", 1, harness.PE, "ignore:10", "pid", "sleep:60000") as job:
-        guard, pids = guard_of(job), ready(job, 1)
-        os.kill(guard, signal.SIGSTOP)
-        wait_until(lambda: state(guard) == "T", "the guard is stopped")
+        supervisor, pids = supervisor_of(job), ready(job, 1)
+        os.kill(supervisor, signal.SIGSTOP)
+        wait_until(lambda: state(supervisor) == "T", "the supervisor is stopped")
         job.send_signal(signal.SIGUSR1)
-        wait_until(lambda: signal.SIGUSR1 in pending(guard) or state(guard) != "T", "the signal waits at the guard")
+        wait_until(lambda: signal.SIGUSR1 in pending(supervisor) or state(supervisor) != "T", "the signal waits at the supervisor")
         time.sleep(0.1)
-        assert state(guard) == "T", f"SIGUSR1 to oshrun woke the guard, which is in state {state(guard)}"
+        assert state(supervisor) == "T", f"SIGUSR1 to oshrun woke the supervisor, which is in state {state(supervisor)}"
         job.send_signal(signal.SIGTERM)
         assert job.wait(SOON) == 143
         all_gone(pids)

@@ -95,21 +95,21 @@ def children(pid):
 
 
 def only_child(pid, name):
-    """The one child of a process, once it has this name."""
+    """The one child of a process, once it has this name, of which the kernel keeps 15 letters."""
     def found():        # a child may end between the list and its name
         with contextlib.suppress(OSError):
-            return [child for child in children(pid) if pathlib.Path(f"/proc/{child}/comm").read_text().strip() == name]
+            return [child for child in children(pid) if pathlib.Path(f"/proc/{child}/comm").read_text().strip() == name[:15]]
 
     wait_until(lambda: len(found() or ()) == 1, f"process {pid} has one child, {name}")
     return found()[0]
 
 
-def keeper_of(job):
-    return only_child(job.pid, "lateral-keeper")
+def reaper_of(job):
+    return only_child(job.pid, "lateral-reaper")
 
 
-def guard_of(job):
-    return only_child(keeper_of(job), "lateral-guard")
+def supervisor_of(job):
+    return only_child(reaper_of(job), "lateral-supervisor")
 
 
 def is_alive(pid):

@@ -1,4 +1,4 @@
-"""Kills processes of jobs at moments that a seed decides: oshrun, its guard, its keeper, PEs, several at once, with and without
+"""Kills processes of jobs at moments that a seed decides: oshrun, its supervisor, its reaper, PEs, several at once, with and without
 a wrapper script, on one node and on pretended ones. Whatever is killed, all processes of the job and all that they have
 started are gone in 3 seconds, and a job whose oshrun lives ends with a status other than 0. Of the launcher's three processes one is
 left when wrapper scripts start the PEs: before these run, nobody else knows what a script has started."""
@@ -94,7 +94,7 @@ class Killer:
         return name_of(pid).startswith("sleep") or (self.wrapper.name in name_of(pid) and self.wrapper.name in name_of(parent(pid)))
 
     def victims(self, job):
-        """Oshrun's pid comes first, then the guard's and the keeper's, then PEs and what they have started."""
+        """Oshrun's pid comes first, then the supervisor's and the reaper's, then PEs and what they have started."""
         all_ = [pid for pid in family(job.pid) if not self.is_sleep(pid)]                    # a job may lose those
         how = self.rng.randrange(6)
         if how == 0:
@@ -111,7 +111,7 @@ class Killer:
             time.sleep(self.rng.choice((0.001, 0.01, 0.03, 0.06)) * (1 + self.rng.random()) * (4 if env and self.rng.random() < 0.5 else 1))
             victims = self.victims(job)
             everyone = set(family(job.pid)) | set(victims)   # the launcher's processes may have come meanwhile
-            launcher = {job.pid, *children(job.pid)}         # a guard that has just started has no name of its own yet
+            launcher = {job.pid, *children(job.pid)}         # a supervisor that has just started has no name of its own yet
             launcher |= {pid for pid in everyone if name_of(pid).startswith("lateral-")}     # and the kernel may leave a child out
             ours = sorted(launcher & set(victims))           # a PE bears its supervisor's name until it is the script
             if self.wrapper.name in words and len(ours) > 2:
