@@ -116,11 +116,12 @@ struct proto_peer {
     struct proto_peer_flush *flying; /* the last flush sent, not yet answered */
     struct proto_peer_flush *next;   /* requests that wait until a flush is sent */
     bool gathers;                    /* `next` is to be sent when `flying` is answered */
-    uint64_t told,
-        tell_left;  /* when the last operation that tells something came, and when the last one left at once */
-    uint32_t polls; /* of the worker, at the time `told` */
-    uint8_t tells;  /* such operations in quick succession, up to a stream (issue.c) */
-    bool alone;     /* a thread has waited for a flush of one operation alone: the next message brings its flush */
+    uint64_t told;                   /* when the last operation that tells something came */
+    uint64_t tell_left;              /* when the last one left at once */
+    uint64_t tell_rung;              /* when the last stream of them rang */
+    uint32_t polls;                  /* of the worker, at the time `told` */
+    uint8_t tells;                   /* such operations in quick succession, up to a stream (issue.c) */
+    bool alone; /* a thread has waited for a flush of one operation alone: the next message brings its flush */
     struct proto_direct *direct; /* one-sided operations of the transport; null: messages alone */
     bool hung;                   /* on the worker's list of that name */
     bool same_image, asked_image;

@@ -44,26 +44,30 @@ static void send_message(struct proto_send *send)
         proto_send_now(send);
 }
 
-#define TELL_NS 50000 /* a message costs a tenth of it over TCP */
+#define TELL_NS 50000   /* a message costs a tenth of it over TCP */
+#define RING_NS 1000000 /* a ring costs some hundredths of it */
 #define STREAM 16
 
 /* Signals, counts and atomics without a result tell the target something, so they leave at once, and take along what waits to leave. When
  * more than STREAM of them have followed each other, each within TELL_NS, one leaves in that time and the others join it: the program
- * sends more of them than messages can carry. A poll between two of them counts back, so answers are no stream. The progress thread sends
- * the last ones if the program computes then. */
+ * sends more of them than messages can carry. A poll between two of them counts back, so answers are no stream. If the program computes
+ * then, the progress thread sends the last ones; a stream that begins rings, so that the thread looks soon. */
 static bool tells_often(struct proto_peer *peer)
 {
     const uint64_t now = clock_nanoseconds();
     const uint32_t polls = peer->worker->polls;
+    const bool threaded = atomic_load_relaxed(&uccs_progress_thread_on);
     if (now - peer->told >= TELL_NS)
         peer->tells = 0;
     else if (polls != peer->polls)
         peer->tells -= peer->tells > 0;
-    else
-        peer->tells += peer->tells < STREAM;
+    else if (peer->tells < STREAM && ++peer->tells == STREAM && threaded && now - peer->tell_rung >= RING_NS) {
+        peer->tell_rung = now;
+        uccs_doorbell_ring_mine();
+    }
     peer->told = now;
     peer->polls = polls;
-    if (peer->tells == STREAM && now - peer->tell_left < TELL_NS && atomic_load_relaxed(&uccs_progress_thread_on))
+    if (peer->tells == STREAM && now - peer->tell_left < TELL_NS && threaded)
         return true;
     peer->tell_left = now;
     return false;
