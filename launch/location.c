@@ -78,7 +78,9 @@ void location_call(const char *name, char *text, size_t room)
     const bool alias = strncmp(name, "pshmem", 6) == 0 || strncasecmp(name, "PMPI", 4) == 0;
     int length = (int)strcspn(name, ".");
     length = length < 60 ? length : 60;
-    if (strncmp(name, "lat_", 4) == 0)
+    if (strcmp(name, "rte_leave") == 0)
+        snprintf(text, room, "exit");
+    else if (strncmp(name, "lat_", 4) == 0)
         snprintf(text, room, "shmem_%.*s", length - 4, name + 4);
     else
         snprintf(text, room, "%.*s", length - alias, name + alias);

@@ -100,7 +100,7 @@ void check_begun(void)
 
 bool check_last(void)
 {
-    return __atomic_sub_fetch(&begun, 1, __ATOMIC_RELAXED) == 0;
+    return !lat_check_finalized() && __atomic_sub_fetch(&begun, 1, __ATOMIC_RELAXED) == 0;
 }
 
 void check_finalize(const char *call)

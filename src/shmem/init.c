@@ -14,6 +14,7 @@
 #include "shmem/state.h"
 #include "shmem/team.h"
 #include "uccs/coll/coll.h"
+#include "uccs/core/fork.h"
 #include "uccs/core/globals.h"
 #include "uccs/life.h"
 #include "uccs/core/wait.h"
@@ -82,6 +83,15 @@ static int open_all(void)
 
 static void finalize_at_exit(void);
 
+/* A child of this PE, which has the exit handlers and destructors of its parent: shmem_finalize, and all that releases something, do
+ * nothing there. */
+static void become_child(void)
+{
+    lat_state = LAT_AFTER;
+    lat_on_node = 0;
+    depth = 0;
+}
+
 static int start_library(int requested)
 {
     static bool hooked;
@@ -93,6 +103,7 @@ static int start_library(int requested)
     if (!hooked) {
         hooked = true;
         rte_on_leave = finalize_at_exit;
+        uccs_fork_become_child = become_child;
         write_whole_lines();
         print_info();
         tell_missing_layer();

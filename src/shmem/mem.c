@@ -293,7 +293,7 @@ static struct part *block_of(const char *call, const void *ptr, size_t *offset)
         lat_fail(call, "ptr %p is not an address of the symmetric heap", ptr);
     int status = heap_size_of(part->books, *offset, &size);
     if (status == HEAP_INSIDE && heap_around(part->books, *offset, &start, &size))
-        lat_fail(call, "ptr %p points into the block of %zu bytes at %p, not at its start", ptr, size,
+        lat_fail(call, "ptr %p points into the block at %p, not at its start", ptr,
                  (void *)(heap_base() + part->start + start));
     if (status)
         lat_fail(call, "ptr %p %s", ptr, heap_reason(status));

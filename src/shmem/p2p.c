@@ -80,10 +80,24 @@ size_t lat_set_test(struct lat_set *set, enum lat_which which, size_t *indices)
     return found;
 }
 
+/* Tells of the first variable that is awaited still. */
+static void tell_variable(const void *what, struct uccs_reason *reason)
+{
+    struct lat_set set = *(const struct lat_set *)what;
+    if (all_hold(&set))
+        return;
+    const char *variable = (const char *)set.members + set.from * kind_size(set.kind);
+    const uint64_t value =
+        set.values ? lat_load(set.kind, (const char *)set.values + set.from * kind_size(set.kind)) : set.value;
+    reason->on = uccs_reason_variable(variable, set.kind, lat_compare_text(set.cmp), value);
+    reason->value = lat_load(set.kind, variable);
+}
+
 size_t lat_set_wait(struct lat_set *set, enum lat_which which, size_t *indices)
 {
     const size_t none = which == LAT_ANY ? SIZE_MAX : 0;
-    struct uccs_wait wait uccs_scoped = {.on = set->on};
+    struct uccs_wait wait uccs_scoped = {
+        .on = set->holds == lat_variable_holds ? uccs_reason_function(tell_variable, set) : set->on};
     size_t found;
     if (which != LAT_ALL && is_empty(set))
         return none;

@@ -58,11 +58,11 @@ _Noreturn void lat_fail_state(const char *call)
         rte_go_on_exiting(leaving_status);
     if (rte_is_pe() && (rte_ending() || atomic_load_acquire(&lat_leaving))) /* release: lat_leave */
         await_end();
-    lat_fail(call, "called after the last shmem_finalize");
+    lat_fail(call, rte_is_pe() ? "called after the last shmem_finalize" : "called in a child of a PE");
 }
 
 void lat_release_late(const char *call)
 {
-    if (!lat_leaves())
+    if (lat_state == LAT_BEFORE || (rte_is_pe() && !lat_leaves()))
         lat_fail_state(call);
 }

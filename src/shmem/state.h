@@ -32,7 +32,7 @@ _Noreturn void lat_fail(const char *call, const char *format, ...) __attribute__
  * line that says why. */
 _Noreturn void lat_fail_state(const char *call);
 
-/* Like lat_fail_state, for calls that only release something: returns in exit handlers behind shmem_global_exit. */
+/* Like lat_fail_state, for calls that only release something: returns in exit handlers behind shmem_global_exit, and in a child. */
 void lat_release_late(const char *call);
 
 static inline void lat_require(const char *call)

@@ -32,14 +32,18 @@ static size_t adapter_bytes(void)
     return heap < ADAPTER_MOST ? heap : ADAPTER_MOST;
 }
 
+static bool is_child(void)
+{
+    const bool child = rte.node && !rte_is_pe();
+    if (child)
+        log_line("a child of a PE is not a PE: let it execute a program that starts the library");
+    return child;
+}
+
 /* Begins a life. Returns 0, or -1 on failure. */
 static int begin(void)
 {
     const char *why;
-    if (rte.node && !rte_is_pe()) {
-        log_line("a child of a PE is not a PE: let it execute a program that starts the library");
-        return -1;
-    }
     if (env_load(&why) != 0) {
         log_line("%s", why);
         return -1;
@@ -83,6 +87,8 @@ int uccs_life_embed(const struct uccs_environment *environment)
 
 int uccs_life_begin(void)
 {
+    if (is_child())
+        return -2;
     pthread_mutex_lock(&life);
     int status = users ? 0 : begin();
     users += status == 0;

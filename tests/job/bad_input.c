@@ -41,7 +41,7 @@
  * fails: ^lateral: PE [01]: shmem_free: ptr 0x[0-9a-f]+ .*free
  * case: free_inside
  * args: free_inside
- * fails: ^lateral: PE [01]: shmem_free: ptr 0x[0-9a-f]+ points into the block of 256 bytes
+ * fails: ^lateral: PE [01]: shmem_free: ptr 0x[0-9a-f]+ points into the block at
  * case: free_foreign
  * args: free_foreign
  * fails: ^lateral: PE [01]: shmem_free: ptr 0x[0-9a-f]+ \(word\) is not an address of the symmetric heap

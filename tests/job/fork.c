@@ -38,6 +38,8 @@ static void child(int from_parent)
     global = *heap = -1;
     assert(read(from_parent, &byte, 1) == 1); /* all PEs have stored by now */
     assert(global == -1 && *heap == -1 && heap[1] == 0);
+    shmem_free(heap); /* as destructors and handlers of the parent do; the child has nothing to release */
+    shmem_finalize();
     exit(11); /* runs the library's exit hook, which must leave the job alone */
 }
 

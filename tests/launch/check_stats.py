@@ -334,6 +334,7 @@ def test_mistakes():
     assert result.status == 0 and result.err.count("no timeline: /no/such/folder/t: No such file or directory") == 2, result
     result = run("-n", 2, "--stats", "echo", "x")
     assert result.status == 0 and result.lines == ["x", "x"], result
+    one_line(run("-n", 2, "--stats", harness.BUILD / "tests" / "test_conform_start_pes"), "PE 0 ends without a finalize", 0)
 
 
 if __name__ == "__main__":

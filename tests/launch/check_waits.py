@@ -153,7 +153,7 @@ int main(int argc, char **argv)
             shmem_set_lock(&one); /* left */
     }
     if (!strcmp(argv[1], "own") && me == 0)
-        shmem_long_wait_until(&one, SHMEM_CMP_EQ, 1); /* own */
+        shmem_long_wait_until_any(&one, 1, NULL, SHMEM_CMP_EQ, 1); /* own */
     shmem_finalize();
     return 0;
 }
@@ -207,7 +207,7 @@ def test_locks():
             assert result.status == 1 and "deadlock for " in result.err, (what, result)
             assert verdict in result.err and re.search(rf"locks\.c:{lines[what]}\n", result.err), (what, result)
         result = harness.run("-n", 1, "--deadlock", 1, program, "own")
-        assert result.status == 1 and verdicts["own"] in result.err, result
+        assert result.status == 1 and verdicts["own"] in result.err and "_any(one == 1, is 0)" in result.err, result
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def main():
     listed = sorted({name for name in of_line.values() if name and name.startswith(("racy_", "fine_"))})
     wrong += [f"missed: {name}" for name in listed if name.startswith("racy_") and not reports[name]]
     wrong += [f"invented: {line}" for name in listed if name.startswith("fine_") for line in reports[name]]
-    for name, memory in (("racy_global", "memory of PE 1, global;"), ("racy_put_store", r"memory of PE 1, heap block of \d+ bytes at heap \+ 0x[0-9a-f]+, \+ 0x[0-9a-f]+;"),
+    for name, memory in (("racy_global", "memory of PE 1, global;"), ("racy_put_store", r"memory of PE 1, heap block at heap \+ 0x[0-9a-f]+, \+ 0x[0-9a-f]+;"),
                          ("racy_private_source", r"memory of PE 0, 0x[0-9a-f]+ of its stack or of malloc;")):
         if not any(re.search(memory, line) for line in reports[name]):
             wrong.append(f"{name}: no report says {memory}: {reports[name]}")

@@ -80,8 +80,8 @@ static void name_memory(size_t offset, char *text, size_t room)
     if (offset >= heap && where_variable(here, text, room))
         return;
     if (offset < heap && lat_check_find(here, &block) && block.usable)
-        snprintf(text, room, "heap block of %zu bytes at heap + 0x%zx, + 0x%zx", block.bytes,
-                 (size_t)(block.start - (uintptr_t)race_address(0)), (size_t)((uintptr_t)here - block.start));
+        snprintf(text, room, "heap block at heap + 0x%zx, + 0x%zx", (size_t)(block.start - (uintptr_t)race_address(0)),
+                 (size_t)((uintptr_t)here - block.start));
     else
         snprintf(text, room, "%s + 0x%zx", offset < heap ? "heap" : "globals", offset < heap ? offset : offset - heap);
 }

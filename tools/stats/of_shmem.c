@@ -86,6 +86,7 @@ int(shmem_init_thread)(int requested, int *provided)
 
 void(shmem_finalize)(void)
 {
-    stats_end(stats_is_last() ? describe_job() : NULL);
+    if (!lat_check_finalized())
+        stats_end(stats_is_last() ? describe_job() : NULL);
     ((void (*)(void))stats_next("shmem_finalize"))();
 }

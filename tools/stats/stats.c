@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Less between two polls is their loop, and between two waits what counting costs: no computing. */
 #define LOOP_NS 1000
@@ -41,6 +42,7 @@ static pthread_key_t key;
 static int npes, depth;
 static bool counts; /* between the first begin and the last end */
 static uint64_t began;
+static pid_t teller; /* PE 0 */
 
 void *stats_next(const char *name)
 {
@@ -218,6 +220,7 @@ void stats_begin(const struct stats_job *job)
     if (!npes)
         pthread_key_create(&key, leave_thread);
     npes = job->npes;
+    teller = job->me == 0 ? getpid() : 0;
     trace_open(job, trace_name());
     for (struct thread *one = threads; one; one = one->next) { /* of an earlier life */
         one->total = (struct stats_total){0};
@@ -294,4 +297,11 @@ void stats_end(const struct stats_job *job)
         merge_thread(all, one);
     write_all(job, all, bytes);
     free(all);
+}
+
+/* A process that ends without the last end has told nothing, and its children, which have this too, never do. */
+__attribute__((destructor)) static void tell_nothing(void)
+{
+    if (depth && teller == getpid())
+        fprintf(stderr, "lateral: --stats, --trace: PE 0 ends without a finalize, so there is nothing to tell\n");
 }

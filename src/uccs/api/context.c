@@ -248,7 +248,7 @@ int uccs_init(void)
 {
     int status = UCCS_OK;
     pthread_mutex_lock(&lock);
-    if (uccs_users == 0) {
+    if (uccs_users == 0 || !rte_is_pe()) {
         status = uccs_life_begin();
         status = status == 0 ? UCCS_OK : status == -2 ? UCCS_ERR_FAILED : UCCS_ERR_NO_MEMORY;
         if (status == UCCS_OK && !uccs_oob_open()) {
@@ -312,7 +312,7 @@ static int stop_life(void)
 
 int uccs_finalize(void)
 {
-    if (uccs_handlers_running)
+    if (uccs_handlers_running || !rte_is_pe())
         return UCCS_ERR_STATE;
     pthread_mutex_lock(&lock);
     int before = uccs_users, status = before > 0 ? UCCS_OK : UCCS_ERR_STATE;

@@ -29,6 +29,7 @@
 
 #define unwatched __attribute__((no_sanitize_address, no_sanitize_thread))
 
+void (*uccs_fork_become_child)(void);
 static struct uccs_fork_ranges guarded = {.fd = -1};
 static __thread struct uccs_fork_call under_way; /* the fork of this thread */
 
@@ -188,6 +189,8 @@ void uccs_fork_in_child(struct uccs_fork_call *call)
         _exit(LAT_EXIT);
     }
     guarded.fd = -1; /* fork copies this memory for the child's own children as usual */
+    if (uccs_fork_become_child)
+        uccs_fork_become_child();
     if (call->notice[1] >= 0) {
         if (write(call->notice[1], "", 1) != 1)
             log_debug("fork: the parent does not wait for its child");

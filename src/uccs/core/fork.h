@@ -50,6 +50,9 @@ void uccs_fork_prepare(struct uccs_fork_call *call);
 void uccs_fork_in_parent(struct uccs_fork_call *call);
 void uccs_fork_in_child(struct uccs_fork_call *call);
 
+/* Null, or what a child calls once it has its copies; set before the first fork that matters, and safe in a handler of a signal. */
+extern void (*uccs_fork_become_child)(void);
+
 /* Replaces the guarded ranges; null guards none any more. Returns 0 or an errno value. */
 int uccs_fork_guard(const struct uccs_fork_ranges *ranges);
 
