@@ -100,12 +100,23 @@ static void accept_watcher(struct channel *channel)
         channel_send(channel, "stacks\n");
 }
 
+/* Why nobody tells where the PEs are. */
+static void write_why(char *text, size_t room)
+{
+    if (watcher_state == AWAITED)
+        snprintf(text, room, "not all PEs have called %s", start_calls);
+    else
+        snprintf(text, room, "PE 0 has ended");
+}
+
 static void hear_client(struct channel *channel, char *line)
 {
+    char why[80];
+    write_why(why, sizeof why);
     if (watcher && watcher->up && strncmp(line, "ask 0 -1 ", 9) == 0)
         relay_ask(watcher, channel, 0, -1, line + 9);
     else
-        channel_send(channel, "text 0:oshrun: not all PEs have called %s\ntold 0 -1\n", start_calls);
+        channel_send(channel, "text 0:oshrun: %s\ntold 0 -1\n", why);
 }
 
 static void accept_client(struct channel *channel)
@@ -139,8 +150,9 @@ static void end_launcher(int signal)
 }
 
 /* Asks for the report, after which the job ends with this status. */
-static void ask_to_end(int how, const char *title, const char *without)
+static void ask_to_end(int how, const char *title)
 {
+    char why[80];
     if (status >= 0)
         return;
     if (watcher && watcher->up && !quiet) {
@@ -152,18 +164,18 @@ static void ask_to_end(int how, const char *title, const char *without)
         end_at = loop_now() + REPORT_MS;
         return;
     }
+    write_why(why, sizeof why);
     if (!quiet)
-        say("%s%s", title, without);
+        say("%s; %s", title, why);
     status = how;
     end_launcher(SIGTERM);
 }
 
 static void expire_limit(void)
 {
-    char title[96], without[96];
+    char title[96];
     snprintf(title, sizeof title, "time limit of %g s reached (--timeout)", timeout);
-    snprintf(without, sizeof without, "; not all PEs have called %s", start_calls);
-    ask_to_end(STATUS_TIMEOUT, title, without);
+    ask_to_end(STATUS_TIMEOUT, title);
 }
 
 static void take_signal(int signal)
@@ -173,7 +185,7 @@ static void take_signal(int signal)
         if (waitpid(launcher, &how, WNOHANG) == launcher)
             launcher_status = WIFSIGNALED(how) ? STATUS_SIGNAL + WTERMSIG(how) : WEXITSTATUS(how);
     } else if (signal == SIGQUIT) {
-        ask_to_end(STATUS_SIGNAL + SIGQUIT, "job ended by signal 3 (Quit)", "");
+        ask_to_end(STATUS_SIGNAL + SIGQUIT, "job ended by signal 3 (Quit)");
     } else {
         kill(launcher, signal);
     }
