@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* ---- what lies at an address of this process ---- */
 
@@ -83,6 +85,12 @@ static bool on_my_stack(const void *address)
     return on;
 }
 
+static bool is_mapped(const void *address)
+{
+    unsigned char in_memory;
+    return mincore((void *)((uintptr_t)address & -(uintptr_t)sysconf(_SC_PAGESIZE)), 1, &in_memory) == 0;
+}
+
 /* Writes what the address is and what to use in its place, such as "`table` is a variable of libfoo.so, and those of shared
  * libraries are not shared; link that library statically, or use shmem_malloc". Returns true when it is a variable of the
  * executable, for which the caller knows why it is not shared. Any thread; it may allocate. */
@@ -93,6 +101,8 @@ static bool address_describe(const void *address, char *text, size_t room)
     dl_iterate_phdr(object_holds, &owner); /* first: blocks of thread-local variables lie on the stacks of threads */
     if (!owner.found && on_my_stack(address))
         return snprintf(text, room, "it is a local variable, on the stack; " INSTEAD), false;
+    if (!owner.found && !is_mapped(address))
+        return snprintf(text, room, "nothing is mapped there; " INSTEAD), false;
     if (!owner.found)
         return snprintf(text, room, "it is private memory, as of malloc or of another thread's stack; " INSTEAD), false;
     write_name(&owner, name, sizeof name);

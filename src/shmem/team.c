@@ -128,7 +128,7 @@ void lat_team_destroy(shmem_team_t handle)
 
 int lat_team_get_config(shmem_team_t team, long config_mask, shmem_team_config_t *config)
 {
-    if (!team)
+    if (!team || (config_mask && !config))
         return -1;
     if (config_mask & SHMEM_TEAM_NUM_CONTEXTS)
         config->num_contexts = lat_team_of(team)->config.num_contexts;
@@ -367,6 +367,8 @@ static struct shmem_team_impl *make_team(const struct shmem_team_impl *parent, c
 static int split_team(struct shmem_team_impl *parent, const struct part *part, const shmem_team_config_t *config,
                       long mask, shmem_team_t *new_team)
 {
+    if (mask && !config)
+        return -1;
     struct split split = {.parent = &parent->group, .team = part ? make_team(parent, part, config, mask) : 0};
     if (part)
         split.part = *part;

@@ -9,6 +9,9 @@
  * case: malloc
  * args: malloc
  * fails: is not a symmetric address: it is private memory, as of malloc .*; use .*shmem_malloc
+ * case: nowhere
+ * args: nowhere
+ * fails: is not a symmetric address: nothing is mapped there; use .*shmem_malloc
  * case: thread_local
  * args: thread_local
  * fails: is not a symmetric address: `of_thread` is thread-local: .*; use .*shmem_malloc
@@ -37,6 +40,8 @@ static long *find(const char *what, long *local)
 {
     if (strcmp(what, "stack") == 0)
         return local;
+    if (strcmp(what, "nowhere") == 0)
+        return NULL;
     if (strcmp(what, "malloc") == 0)
         return malloc(sizeof *local);
     if (strcmp(what, "thread_local") == 0)

@@ -151,6 +151,7 @@ static void test_invalid(void)
     shmem_team_t x = SHMEM_TEAM_WORLD, y = SHMEM_TEAM_WORLD;
     shmem_team_config_t config = {.num_contexts = 7};
     REQUIRE(shmem_team_split_strided(SHMEM_TEAM_INVALID, 0, 1, 1, 0, 0, &x) != 0 && x == SHMEM_TEAM_INVALID, "strided");
+    REQUIRE(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, 0, SHMEM_TEAM_NUM_CONTEXTS, &x) != 0, "mask alone");
     x = SHMEM_TEAM_WORLD;
     REQUIRE(shmem_team_split_2d(SHMEM_TEAM_INVALID, 1, 0, 0, &x, 0, 0, &y) != 0 && x == SHMEM_TEAM_INVALID &&
                 y == SHMEM_TEAM_INVALID,
