@@ -446,6 +446,8 @@ int main(int argc, char **argv)
     relatives();
     mistakes();
     OK(MPI_Win_unlock_all(win));
+    OK(MPIX_Win_wait_notify(win, 98, 1, &left));
+    OK(MPI_Request_free(&left)); /* before it happens */
     OK(MPIX_Win_wait_notify(win, 99, 1, &left));
     OK(MPI_Win_free(&win));
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

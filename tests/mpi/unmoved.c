@@ -315,28 +315,28 @@ static void threads(void)
 }
 
 /* A child has the memory as it was at the fork, and keeps it whatever its parent and its parent's peers store later. */
-static void children(void)
+static void children(char *memory)
 {
     int ends[2], status;
     char byte;
     MPI_Win win;
-    OK(MPI_Win_create(global, BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
-    memset(global, 5, BYTES);
+    OK(MPI_Win_create(memory, BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    memset(memory, 5, BYTES);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK(pipe(ends) == 0);
     pid_t child = fork();
     if (child == 0) {
         int bad = read(ends[0], &byte, 1) != 1;
         for (int i = 0; i < BYTES; i++)
-            bad |= global[i] != 5;
-        global[77] = 9;
+            bad |= memory[i] != 5;
+        memory[77] = 9;
         _exit(bad);
     }
-    use(win, global, 0);
-    memset(global + 64, 6, BYTES - 128);
+    use(win, memory, 0);
+    memset(memory + 64, 6, BYTES - 128);
     CHECK(write(ends[1], "x", 1) == 1);
     CHECK(waitpid(child, &status, 0) == child && status == 0);
-    CHECK_EQ(global[77], 6);
+    CHECK_EQ(memory[77], 6);
     close(ends[0]);
     close(ends[1]);
     OK(MPI_Win_free(&win));
@@ -390,6 +390,7 @@ static void again(void)
 
 int main(int argc, char **argv)
 {
+    char *ours;
     if (argc > 1 && strcmp(argv[1], "executed") == 0)
         setenv("LATERAL_WIRE", "messages", 1); /* no copies by the kernel: the owner executes */
     check_start(MPI_THREAD_FUNNELED);
@@ -400,7 +401,10 @@ int main(int argc, char **argv)
     dispositions();
     no_handlers();
     threads();
-    children();
+    children(global);
+    OK(MPI_Alloc_mem(BYTES, MPI_INFO_NULL, &ours));
+    children(ours);
+    MPI_Free_mem(ours);
     no_descriptors(map_private(BYTES));
     again();
     return check_pass();

@@ -40,6 +40,15 @@ static bool has_ended(const struct lmpi_pending *pending)
     return pending->cancelled || pending->ended || lmpi_pending_is_done(pending);
 }
 
+/* The MPI may free the structure at once, or has done with it. */
+static void complete(struct lmpi_pending *pending)
+{
+    const bool freed = pending->freed;
+    PMPI_Grequest_complete(pending->request);
+    if (freed)
+        free(pending);
+}
+
 static bool poll_pending(struct lmpi_pending *pending)
 {
     pthread_mutex_lock(&lock);
@@ -48,7 +57,7 @@ static bool poll_pending(struct lmpi_pending *pending)
         unlink_pending(pending);
     pthread_mutex_unlock(&lock);
     if (done)
-        PMPI_Grequest_complete(pending->request); /* it may free the structure at once */
+        complete(pending);
     return gone || done;
 }
 
@@ -71,7 +80,7 @@ static void complete_all(struct lmpi_pending *due)
 {
     for (struct lmpi_pending *next; due; due = next) {
         next = due->next;
-        PMPI_Grequest_complete(due->request); /* it may free the structure at once */
+        complete(due);
     }
 }
 
@@ -108,9 +117,15 @@ static int query_request(void *state, MPI_Status *status)
     return pending->status;
 }
 
+/* MPICH calls it in MPI_Request_free, maybe before the request has happened; then the look that completes it frees the structure. */
 static int free_request(void *state)
 {
-    free(state);
+    struct lmpi_pending *pending = state;
+    pthread_mutex_lock(&lock);
+    const bool waits = pending->freed = pending->at;
+    pthread_mutex_unlock(&lock);
+    if (!waits)
+        free(pending);
     return MPI_SUCCESS;
 }
 

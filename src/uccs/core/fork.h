@@ -1,8 +1,8 @@
 /* fork gives a child of a PE memory of its own.
  *
  * Symmetric memory is shared pages, so a plain fork would let the child write into the job. With the guard, a forked
- * child finds private copies of its parent's globals and heap, as after any fork, and the peers' memory is not mapped
- * there. fork returns in the parent once the child has its copies, so the child does not see the parent's later stores.
+ * child finds private copies of its parent's globals, heap and region, as after any fork. The peers' regions stay shared, since
+ * a shared window of MPI may lie there; the rest of the peers' memory is not mapped. fork returns in the parent once the child has its copies, so the child does not see the parent's later stores.
  * A store that a peer makes meanwhile may be in the copy only in part. fork copies each page that was ever touched;
  * vfork, posix_spawn, system and popen share the parent's memory until exec and copy nothing. fork runs handlers of
  * pthread_atfork; _Fork, which runs none, is defined by the shared library (fork_bare.c). A child made by a bare clone(2), or by
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define UCCS_FORK_OWN 2
+#define UCCS_FORK_OWN 3
 
 /* Whole pages that map the file, from offset `at` on, shared and writable. */
 struct uccs_fork_range {
@@ -32,8 +32,8 @@ struct uccs_fork_range {
 
 struct uccs_fork_ranges {
     int fd;                                    /* the file under `own`; the program may close it */
-    struct uccs_fork_range own[UCCS_FORK_OWN]; /* heap slice and globals; a child gets private copies */
-    void *shared;                              /* the map of the whole node; a child keeps only `own` of it */
+    struct uccs_fork_range own[UCCS_FORK_OWN]; /* heap, globals, region; a child gets private copies */
+    void *shared; /* the map of the node up to the regions; a child keeps only `own` of it */
     size_t shared_bytes;
 };
 

@@ -264,7 +264,7 @@ void uccs_memory_used(size_t end)
     ask_huge(from, *dumped);
 }
 
-/* Guards fork: a forked child gets copies of my memory and none of the rest, as long as the process lives, because the
+/* Guards fork: a forked child gets copies of my memory and, of the rest, the regions alone, as long as the process lives, because the
  * globals stay on shared pages after finalize. Also watches the memory for bus errors, so that the program ends with a
  * line when shared memory is exhausted; not in a program whose signals are its own. Returns 0, or an errno value after a line. */
 static int guard_memory(size_t heap_bytes)
@@ -273,9 +273,12 @@ static int guard_memory(size_t heap_bytes)
     uint64_t me = my_slot();
     struct uccs_fork_ranges ranges = {
         .fd = rte.fd,
-        .own = {{heap_of(my_slot()), node->heap_stride, (off_t)(node->heap_at + me * node->heap_stride), 0}, {0}},
+        .own = {{heap_of(my_slot()), node->heap_stride, (off_t)(node->heap_at + me * node->heap_stride), 0},
+                {0},
+                {map.base + node->region_at + me * node->region_stride, node->region_stride,
+                 (off_t)(node->region_at + me * node->region_stride), 0}},
         .shared = map.base,
-        .shared_bytes = map.bytes,
+        .shared_bytes = node->region_at,
     };
     const bool moved = map.image_start && map.globals->fd >= 0;
     if (moved)
