@@ -137,6 +137,21 @@ static void pairs(MPI_Win win, unsigned char *base)
     }
 }
 
+/* What a program keeps in a pair's gap stays, though the pair is replaced. */
+static void gap(MPI_Win win, unsigned char *base)
+{
+    struct {
+        double value;
+        int place, other;
+    } mine = {1.5, 2, 3}, *there = (void *)base;
+    OK(MPI_Win_fence(0, win));
+    there->other = 9;
+    OK(MPI_Win_fence(0, win));
+    OK(MPI_Accumulate(&mine, 1, MPI_DOUBLE_INT, next_rank, 0, 1, MPI_DOUBLE_INT, MPI_REPLACE, win));
+    OK(MPI_Win_fence(0, win));
+    CHECK(there->value == 1.5 && there->place == 2 && there->other == 9);
+}
+
 int main(void)
 {
     MPI_Win win;
@@ -155,6 +170,7 @@ int main(void)
         MPI_Type_free(&type);
     }
     pairs(win, base);
+    gap(win, base);
     OK(MPI_Win_free(&win));
     return check_pass();
 }

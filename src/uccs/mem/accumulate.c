@@ -296,6 +296,27 @@ static fold_kernel *learn_fold(const struct uccs_accumulate_op *change)
     return fold;
 }
 
+/* Bytes of the value in a pair that has a gap; its index, an int, begins at the half. */
+static const uint8_t gapped[TYPES] = {
+    [UCCS_DOUBLE_INT] = sizeof(double),
+    [UCCS_LONG_INT] = sizeof(long),
+    [UCCS_SHORT_INT] = sizeof(short),
+    [UCCS_LONG_DOUBLE_INT] = sizeof(long double),
+};
+
+/* Replaces elements. A gap is no part of a pair: the program may keep something else there. */
+static void replace(const struct uccs_accumulate_op *change, char *elements, const char *operand)
+{
+    const size_t value = gapped[change->type], bytes = uccs_accumulate_bytes(change);
+    const size_t size = uccs_accumulate_size(change->type), index = size / 2;
+    if (!value)
+        memcpy(elements, operand, bytes);
+    for (size_t at = 0; value && at < bytes; at += size) {
+        memcpy(elements + at, operand + at, value);
+        memcpy(elements + at + index, operand + at + index, sizeof(int));
+    }
+}
+
 /* Changes elements whose lock the caller holds, or a copy of them. */
 static void change_plainly(const struct uccs_accumulate_op *change, void *elements, const void *operand, void *result)
 {
@@ -311,7 +332,7 @@ static void change_plainly(const struct uccs_accumulate_op *change, void *elemen
     if (result)
         memcpy(result, elements, bytes);
     if (change->how == UCCS_REPLACE)
-        memcpy(elements, operand, bytes);
+        replace(change, elements, operand);
     else if (change->how != UCCS_NO_OP)
         learn_fold(change)(elements, elements, operand, change->n);
 }
