@@ -1,12 +1,13 @@
 /* fork gives a child of a PE memory of its own.
  *
  * Symmetric memory is shared pages, so a plain fork would let the child write into the job. With the guard, a forked
- * child finds private copies of its parent's globals, heap and region, as after any fork. The peers' regions stay shared, since
- * a shared window of MPI may lie there; the rest of the peers' memory is not mapped. fork returns in the parent once the child has its copies, so the child does not see the parent's later stores.
- * A store that a peer makes meanwhile may be in the copy only in part. fork copies each page that was ever touched;
- * vfork, posix_spawn, system and popen share the parent's memory until exec and copy nothing. fork runs handlers of
- * pthread_atfork; _Fork, which runs none, is defined by the shared library (fork_bare.c). A child made by a bare clone(2), or by
- * _Fork in a program that holds liblateral.a, gets no copies.
+ * child finds private copies of its parent's globals, heap and region, as after any fork. The peers' regions stay shared,
+ * since parts of a shared window of MPI may lie there; the rest of the peers' memory is not mapped. fork returns in the
+ * parent once the child has its copies, so the child does not see the parent's later stores. A store that a peer makes
+ * meanwhile may be in the copy only in part. fork copies each page that was ever touched; vfork, posix_spawn, system and
+ * popen share the parent's memory until exec and copy nothing. fork runs handlers of pthread_atfork; _Fork, which runs
+ * none, is defined by the shared library (fork_bare.c). A child made by a bare clone(2), or by _Fork in a program that
+ * holds liblateral.a, gets no copies.
  *
  * One thread calls uccs_fork_guard, in init or finalize, while no thread forks. The handlers run in the thread that
  * forks; any number of threads may fork at once. */
