@@ -129,10 +129,10 @@ struct pace {
     bool announced; /* `asleep` was set before the last round */
 };
 
-/* A program that shares its core with many others has its turn so much less often, and polls no sooner. */
-static long crowded(long nanoseconds)
+/* A program that shares its core with many others polls only when it has its turn. */
+static long first_tick(void)
 {
-    return nanoseconds << uccs_core.naps;
+    return FIRST_TICK << uccs_core.naps;
 }
 
 /* A check takes the program's core for some microseconds, on a virtual machine for twenty, as long as a message takes. A program
@@ -154,7 +154,7 @@ static long longest_tick(struct pace *pace)
 /* The program polls again. If nothing came while it did not, nobody will mind much when its next pause is noticed late. */
 static void program_is_back(struct pace *pace)
 {
-    pace->first = pace->wanted ? crowded(FIRST_TICK) : 2 * pace->first < LONG_TICK ? 2 * pace->first : LONG_TICK;
+    pace->first = pace->wanted ? first_tick() : 2 * pace->first < LONG_TICK ? 2 * pace->first : LONG_TICK;
     pace->tick = pace->first;
     pace->wanted = false;
 }
@@ -181,10 +181,11 @@ static long time_to_sleep(struct pace *pace, const struct round *round)
 }
 
 /* Returns how often a program that polls has done so at least, after a sleep that was meant to last for `time`; 0: nobody can
- * tell. A PE that computes and waits in turns shorter than a long tick is found out by its few polls. */
+ * tell. A PE that computes and waits in turns shorter than a long tick is found out by its few polls. On a core of many PEs turns are
+ * as long as such sleeps, so there one poll tells. */
 static uint64_t fewest_polls(long time, uint64_t took)
 {
-    if (time == LONGEST && took > (uint64_t)crowded(LAST_TICK))
+    if (time > LONG_TICK && took > LAST_TICK && !uccs_core.naps)
         return 0;
     return uccs_core.oversubscribed || took < 2 * LAST_TICK ? 1 : took / SELDOM;
 }
@@ -205,7 +206,7 @@ static bool may_sleep(struct pace *pace, const struct round *round)
 
 static void *serve_until_end(void *unused)
 {
-    struct pace pace = {.first = crowded(FIRST_TICK), .tick = crowded(FIRST_TICK)};
+    struct pace pace = {.first = first_tick(), .tick = first_tick()};
     uint64_t few = 0;
     (void)unused;
     uccs_progress_thread_me = true;
