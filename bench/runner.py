@@ -176,12 +176,14 @@ class Rounds:
         return [one for one in self.rounds if one["run"] == run_key]
 
     def samples(self, names):
-        """Returns {way: {key: [a value or None for each round of the key's run]}}. Rounds that others disturbed are left out, unless all are."""
+        """Returns {way: {key: [a value or None for each round of the key's run]}}. Rounds that others disturbed are left out where two calm ones
+        are there: a median of one says nothing of the spread."""
         made = {name: {} for name in names}
         for run_key in dict.fromkeys(one["run"] for one in self.rounds):
             rounds = self.of(run_key)
             disturbed = [one["busy"] > MOST_BUSY or max(one["hops"], default=0) > MOVED * min(one["hops"], default=0) for one in rounds]
-            calm = [{} if bad and not all(disturbed) else one["values"] for bad, one in zip(disturbed, rounds)]
+            enough = disturbed.count(False) > 1
+            calm = [{} if bad and enough else one["values"] for bad, one in zip(disturbed, rounds)]
             for name in names:
                 for key in dict.fromkeys(key for values in calm for key in values.get(name, {})):
                     made[name][key] = [values.get(name, {}).get(key) for values in calm]
