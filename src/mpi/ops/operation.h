@@ -129,7 +129,7 @@ struct lmpi_pending {
     bool cancels;      /* MPI_Cancel ends it */
     int status;        /* an error class; written before the word */
 
-    bool cancelled, ended, freed; /* the rest is of pending.c */
+    bool cancelled, ended, released; /* the rest is of pending.c */
     MPI_Request request;
     struct lmpi_pending *next, **at; /* in the list; at null: not there */
 };

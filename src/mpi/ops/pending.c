@@ -40,13 +40,18 @@ static bool has_ended(const struct lmpi_pending *pending)
     return pending->cancelled || pending->ended || lmpi_pending_is_done(pending);
 }
 
-/* The MPI may free the structure at once, or has done with it. */
+/* The look that completes a request and the MPI that frees it have done with the structure in either order, maybe in two threads; MPICH
+ * frees in MPI_Request_free, also before the request has happened. The second one finds what the first one has written. */
+static void let_go(struct lmpi_pending *pending)
+{
+    if (__atomic_exchange_n(&pending->released, true, __ATOMIC_ACQ_REL))
+        free(pending);
+}
+
 static void complete(struct lmpi_pending *pending)
 {
-    const bool freed = pending->freed;
     PMPI_Grequest_complete(pending->request);
-    if (freed)
-        free(pending);
+    let_go(pending);
 }
 
 static bool poll_pending(struct lmpi_pending *pending)
@@ -117,15 +122,9 @@ static int query_request(void *state, MPI_Status *status)
     return pending->status;
 }
 
-/* MPICH calls it in MPI_Request_free, maybe before the request has happened; then the look that completes it frees the structure. */
 static int free_request(void *state)
 {
-    struct lmpi_pending *pending = state;
-    pthread_mutex_lock(&lock);
-    const bool waits = pending->freed = pending->at;
-    pthread_mutex_unlock(&lock);
-    if (!waits)
-        free(pending);
+    let_go(state);
     return MPI_SUCCESS;
 }
 
