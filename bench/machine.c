@@ -184,8 +184,11 @@ static int print_barrier(int processes)
         rounds++;
     for (int i = 0; i < processes; i++)
         listeners[i] = listen_here(&addresses[i]);
-    for (int i = 1; i < processes && me == 0; i++)
-        me = fork() == 0 ? i : 0;
+    for (int i = 1; i < processes && me == 0; i++) {
+        const pid_t child = fork();
+        check(child, "machine: fork");
+        me = child == 0 ? i : 0;
+    }
     connect_rounds(listeners[me], me, processes, rounds, addresses, out, in);
     for (int batch = -1; batch < BARRIER_BATCHES; batch++) {
         double start = bench_now();

@@ -13,11 +13,10 @@ own.
 
 "The floor" is a barrier of N processes that send ceil(log2 N) messages of 72 bytes each over TCP of this machine and give their core
 away until one has come, without any library: what it takes more with more processes is this machine's. "In floors": our time by the
-floor's. It grows from 16 to 256 nodes by what 256 processes of 5 MiB and their progress threads cost each other on two cores: with
-LATERAL_PROGRESS=poll a barrier of 256 took 23 to 27 ms. A node sends exactly log2 N messages for each barrier and each sum: 4, 6 and 8 of 16, 64 and 256 nodes, counted at the system calls of
-the PEs. "Computed", for jobs that this machine cannot hold, is the node and round of the largest job times the rounds, with the cost of sharing
-in it; the time of the network is to be added once a round. PEs of one node add the time of a collective within a node, which
-[the other page](README.md) has.
+floor's. It grows from 16 to 256 nodes, likely by what 256 processes of 5 MiB and their progress threads cost each other on two cores. A
+node sends exactly log2 N messages for each barrier and each sum: 4, 6 and 8 of 16, 64 and 256 nodes, counted at the system calls of the PEs.
+"Computed", for jobs that this machine cannot hold, is the node and round of the largest job times the rounds, with the cost of sharing in it; the
+time of the network is to be added once a round. PEs of one node add the time of a collective within a node, which [the other page](README.md) has.
 
 A sum sends what a barrier does, an element in each message. Where N is no power of two it takes one round more. A start asks the launcher by
 a tree whose levels grow with log P: with 100,000 PEs on 1,000 nodes PE 0 asks 134 questions in all, with 10^6 on 15,625 nodes 189 (computed;
